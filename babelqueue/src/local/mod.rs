@@ -1,0 +1,1 @@
+//! An SQS inside the process.
