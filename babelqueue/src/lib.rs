@@ -1,4 +1,43 @@
-//! Typed messaging over Amazon SQS.
+//! Typed messaging over Amazon SQS, in the BabelQueue wire contract.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+// The generated code names this crate by its own name, here too.
+#[allow(unused_extern_crates)]
+extern crate self as babelqueue;
+
+pub mod context;
 pub mod envelope;
+pub mod handler;
 #[cfg(feature = "local")]
 pub mod local;
+pub mod message;
+pub mod router;
+
+mod names;
+#[doc(hidden)]
+pub mod __private;
+
+pub use babelqueue_macros::{BabelMessage, FromRef, babel_handler};
+pub use context::{Context, Delivery, Source};
+pub use envelope::{Envelope, Headers, Meta};
+pub use handler::{
+    Attempts, FromDelivery, FromRef, HandlerError, Outcome, ResultExt, State, TraceId,
+};
+pub use message::{BabelMessage, Publish, PublishError, Published};
+pub use names::Router;
+pub use router::{Route, RouteTable, Routes};
+
+/// What a service needs to write messages, handlers and routers.
+pub mod prelude {
+    pub use crate::names::Router;
+    pub use crate::{
+        Attempts, BabelMessage, Context, Envelope, FromDelivery, FromRef, HandlerError, Headers,
+        Meta, Outcome, Publish, ResultExt, RouteTable, Routes, State, TraceId, babel_handler,
+    };
+}
+
+/// Any error, boxed.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// A future, boxed.
+pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

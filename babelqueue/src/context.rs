@@ -1,0 +1,136 @@
+//! What a handler may know of the message it was given: the envelope, the reconciled attempts,
+//! the delivered headers and what SQS said of the delivery. Reads the envelope's types only.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use crate::envelope::{Envelope, Headers, Meta};
+
+/// One delivery of one message: an owned, cheap to clone handle on a [`Context`].
+///
+/// Extractors borrow from it ([`FromDelivery`](crate::FromDelivery)), and so may payloads.
+#[derive(Clone, Debug)]
+pub struct Delivery {
+    context: Arc<Context>,
+}
+
+impl Delivery {
+    /// Makes a delivery by hand, to call a handler's extractors in a test.
+    pub fn new(context: Context) -> Self {
+        Self { context: Arc::new(context) }
+    }
+
+    /// What is known of the delivery.
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+}
+
+/// What a handler may know of its delivery (SPEC §2.7).
+///
+/// ```
+/// use babelqueue::prelude::*;
+/// # use serde::{Deserialize, Serialize};
+/// # #[derive(Serialize, Deserialize, BabelMessage)]
+/// # #[urn = "urn:babel:orders:created"]
+/// # struct OrderCreated {}
+/// #[babel_handler]
+/// async fn order_created(order: OrderCreated, ctx: &Context) {
+///     println!("{} try {} of trace {}", ctx.meta().id(), ctx.attempts() + 1, ctx.trace_id());
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Context {
+    envelope: Envelope,
+    trace_id: Option<String>,
+    attempts: u64,
+    headers: Headers,
+    source: Source,
+}
+
+/// What SQS said of a delivery (SPEC §2.6).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Source {
+    /// Name of the queue that the message was consumed from: the last segment of its URL.
+    pub queue: Arc<str>,
+    /// `MessageId` as SQS assigned it; not the envelope's `meta.id`.
+    pub message_id: String,
+    /// `ApproximateReceiveCount` as delivered, this delivery included.
+    pub receive_count: Option<u64>,
+    /// `MessageGroupId`: the FIFO group, or the tenant on a standard queue.
+    pub group_id: Option<String>,
+    /// `SentTimestamp`.
+    pub sent_at: Option<SystemTime>,
+    /// `ApproximateFirstReceiveTimestamp`.
+    pub first_received_at: Option<SystemTime>,
+}
+
+impl Context {
+    /// Puts a context together: for drivers, and for tests that call a handler's extractors.
+    ///
+    /// `attempts` is the reconciled value (SPEC §2.9).
+    pub fn new(envelope: Envelope, attempts: u64, headers: Headers, source: Source) -> Self {
+        Self { envelope, trace_id: None, attempts, headers, source }
+    }
+
+    /// Stands in for a `trace_id` that the envelope lacks (lenient acceptance, SPEC §2.10).
+    #[must_use]
+    pub fn with_trace_id(mut self, trace_id: impl Into<String>) -> Self {
+        self.trace_id = Some(trace_id.into());
+        self
+    }
+
+    /// The whole envelope as it came; its `attempts` is the wire value.
+    pub fn envelope(&self) -> &Envelope {
+        &self.envelope
+    }
+
+    /// The URN that the message was routed by.
+    pub fn urn(&self) -> &str {
+        self.envelope.urn()
+    }
+
+    /// The trace id, unchanged over every hop.
+    pub fn trace_id(&self) -> &str {
+        self.trace_id.as_deref().or(self.envelope.trace_id()).unwrap_or_default()
+    }
+
+    /// The envelope's `meta`: id, queue, language, creation time, extensions.
+    pub fn meta(&self) -> &Meta {
+        self.envelope.meta()
+    }
+
+    /// How often the message was tried before this delivery, reconciled with SQS's own count
+    /// (SPEC §2.9): 0 on the first.
+    pub fn attempts(&self) -> u64 {
+        self.attempts
+    }
+
+    /// The delivered attributes that are text (SPEC §3.4), those of the contract included.
+    pub fn headers(&self) -> &Headers {
+        &self.headers
+    }
+
+    /// What SQS said of the delivery.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// How long ago the message was sent, by SQS's clock against ours; zero when they disagree.
+    pub fn age(&self) -> Option<Duration> {
+        let sent_at = self.source.sent_at?;
+        Some(SystemTime::now().duration_since(sent_at).unwrap_or_default())
+    }
+
+    /// Whether the message was redriven with its external effects bypassed (SPEC §3.3).
+    pub fn is_replay(&self) -> bool {
+        self.headers.is_replay()
+    }
+
+    /// Runs `effect` unless this is a replay (SPEC §3.3): for mails, charges and other effects
+    /// outside one's own system.
+    pub fn bypass_external_effects<T>(&self, effect: impl FnOnce() -> T) -> Option<T> {
+        (!self.is_replay()).then(effect)
+    }
+}

@@ -1,0 +1,93 @@
+//! From the envelope's `data` to the handler's first argument.
+
+use serde::Deserialize;
+
+use super::error::{ErrorKind, HandlerError, Verdict};
+use super::json_path::json_path;
+use crate::context::Delivery;
+use crate::envelope::Envelope;
+use crate::message::BabelMessage;
+
+/// What may be the first argument of a handler: every [`BabelMessage`] that deserialises. It may
+/// borrow from the body (`#[serde(borrow)] carrier: Cow<'a, str>`).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the payload of a handler",
+    label = "the first argument of a handler is its payload",
+    note = "derive both `BabelMessage` (with `#[urn = \"urn:…:…\"]`) and `serde::Deserialize` on \
+            `{Self}`"
+)]
+pub trait Payload<'de>: BabelMessage + Deserialize<'de> {}
+
+#[diagnostic::do_not_recommend]
+impl<'de, T: BabelMessage + Deserialize<'de>> Payload<'de> for T {}
+
+/// `data` did not deserialise into the payload (SPEC §2.12): a permanent failure, unless the
+/// consumer is told to retry it.
+#[derive(Debug, thiserror::Error)]
+#[error("`{path}` of {urn} does not deserialise: {reason}")]
+pub struct PayloadError {
+    urn: String,
+    path: String,
+    reason: String,
+}
+
+impl PayloadError {
+    fn new(urn: &str, data: &str, error: &serde_json::Error) -> Self {
+        let text = error.to_string();
+        // The position says nothing to who sees the URN and the path.
+        let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
+        Self {
+            urn: urn.to_owned(),
+            path: json_path("data", data, error.line(), error.column()),
+            reason: reason.to_owned(),
+        }
+    }
+
+    /// The URN of the message.
+    pub fn urn(&self) -> &str {
+        &self.urn
+    }
+
+    /// Where in the envelope the fault lies, such as `data.items[2].price`.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+}
+
+/// Deserialises the payload straight from the body's slice.
+///
+/// # Errors
+/// A permanent failure of the kind [`ErrorKind::Payload`].
+#[doc(hidden)]
+pub fn payload<'d, T: Payload<'d>>(delivery: &'d Delivery) -> Result<T, HandlerError> {
+    let context = delivery.context();
+    let data = context.envelope().data_json().unwrap_or("{}");
+    // serde reads a unit struct from `null` alone; on the wire it is an object.
+    let json = if T::UNIT { "null" } else { data };
+    serde_json::from_str(json).map_err(|error| {
+        let error = PayloadError::new(context.urn(), data, &error);
+        HandlerError::of_kind(ErrorKind::Payload, error).with_verdict(Verdict::Permanent)
+    })
+}
+
+/// What a fallback handler takes first.
+#[diagnostic::on_unimplemented(
+    message = "the first argument of a fallback handler is `&Envelope`, not `{Self}`",
+    label = "write `&Envelope`",
+    note = "a fallback takes every URN that has no handler, so it has no payload type"
+)]
+pub trait FallbackPayload<'d> {
+    #[doc(hidden)]
+    fn take(delivery: &'d Delivery) -> Self;
+}
+
+impl<'d> FallbackPayload<'d> for &'d Envelope {
+    fn take(delivery: &'d Delivery) -> Self {
+        delivery.context().envelope()
+    }
+}
+
+#[doc(hidden)]
+pub fn fallback<'d, T: FallbackPayload<'d>>(delivery: &'d Delivery) -> T {
+    T::take(delivery)
+}

@@ -1,0 +1,132 @@
+//! Why a publish failed, and whether the message may have gone out all the same.
+
+use crate::BoxError;
+use crate::envelope::MakeError;
+
+/// A publish that did not succeed.
+///
+/// Every variant but [`Send`](PublishError::Send) is found before the network: nothing was sent.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PublishError {
+    /// The envelope could not be made (SPEC §1.3, §1.4).
+    #[error("the message could not be encoded: {0}")]
+    Make(#[source] MakeError),
+
+    /// A FIFO queue needs a message group (SPEC §2.3).
+    #[error(
+        "`{queue}` is a FIFO queue and the message has no group: mark a field with \
+         `#[babel(group_id)]`, call `.group_id(…)`, or set `message_group_id` on the publisher"
+    )]
+    MissingGroup {
+        /// Name of the queue.
+        queue: String,
+    },
+
+    /// A group or deduplication id that SQS refuses: 1–128 characters of `A–Z a–z 0–9` and
+    /// punctuation; a deduplication id only exists on a FIFO queue.
+    #[error("{what} {value:?} is not legal: {reason}")]
+    Id {
+        /// `MessageGroupId` or `MessageDeduplicationId`.
+        what: &'static str,
+        /// The value given.
+        value: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+
+    /// A delay that SQS refuses (SPEC §2.4).
+    #[error("a delay of {seconds} s is not possible on `{queue}`: {reason}")]
+    Delay {
+        /// Name of the queue.
+        queue: String,
+        /// The delay asked for, in seconds.
+        seconds: f64,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+
+    /// A header that SQS refuses (SPEC §2.2).
+    #[error("the header {name:?} cannot be sent: {reason}")]
+    Header {
+        /// Name of the header.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+
+    /// More headers than fit beside the contract's attributes: SQS takes ten in all (SPEC §2.2).
+    #[error(
+        "SQS takes 10 attributes and the contract needs {contract}: {} headers do not fit ({})",
+        names.len(),
+        names.join(", ")
+    )]
+    TooManyHeaders {
+        /// Places that the contract's own attributes take.
+        contract: usize,
+        /// The caller's headers, all of them, in key order.
+        names: Vec<String>,
+    },
+
+    /// Body and attributes together are over the limit (SPEC §2.5).
+    #[error("the message takes {actual} bytes and the limit is {allowed}")]
+    TooLarge {
+        /// UTF-8 bytes of the body plus those of every attribute's name, type and value.
+        actual: usize,
+        /// The limit in force, in bytes.
+        allowed: usize,
+    },
+
+    /// A character that SQS refuses (U+FFFE, U+FFFF or a control character) in a value of the
+    /// contract.
+    #[error("`{field}` holds {character:?} at byte {position}, which SQS refuses")]
+    Character {
+        /// The field at fault.
+        field: &'static str,
+        /// The character.
+        character: char,
+        /// Its byte offset in the value.
+        position: usize,
+    },
+
+    /// The queue could not be resolved by its name.
+    #[error("the queue `{queue}` could not be resolved: {source}")]
+    Resolve {
+        /// Name of the queue.
+        queue: String,
+        /// What SQS or the SDK said.
+        source: BoxError,
+    },
+
+    /// The send failed. Unless `refused`, the message may have gone out: it is unknown.
+    #[error("sending to `{queue}` failed: {source}")]
+    Send {
+        /// Name of the queue.
+        queue: String,
+        /// Whether SQS answered and refused it, so that it was surely not sent.
+        refused: bool,
+        /// Whether another try may succeed.
+        retryable: bool,
+        /// What SQS or the SDK said.
+        source: BoxError,
+    },
+}
+
+impl PublishError {
+    /// Whether the message was surely not sent; otherwise its fate is unknown.
+    pub fn is_refused(&self) -> bool {
+        match self {
+            Self::Send { refused, .. } => *refused,
+            _ => true,
+        }
+    }
+
+    /// Whether another try, as it stands, may succeed.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            Self::Send { retryable, .. } => *retryable,
+            Self::Resolve { .. } => true,
+            _ => false,
+        }
+    }
+}
