@@ -145,3 +145,40 @@ impl IdSource for Option<String> {
 pub fn id<I: IdSource>(source: I) -> Option<String> {
     source.id()
 }
+
+/// The requirement on every handler's future, stated once.
+pub fn handler_future<'d, F>(future: F) -> F
+where
+    F: Future<Output = HandlerResult> + Send + 'd,
+{
+    future
+}
+
+/// What a handler answers that is listed and not there: after an error in its attribute.
+///
+/// # Errors
+/// Always.
+pub fn absent(delivery: &Delivery) -> HandlerResult {
+    let urn = delivery.context().urn();
+    Err(HandlerError::new(format!(
+        "the handler of {urn} is not compiled in"
+    )))
+}
+
+/// Requires that an argument can be had from the pinned state.
+pub fn state_offers<'d, S, E: FromDelivery<'d, S>>() {}
+
+/// Shows a router as its table.
+///
+/// # Errors
+/// Those of the formatter.
+pub fn fmt_routes<R: RouteTable>(f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    f.debug_map()
+        .entries(
+            R::PARTS
+                .routes()
+                .iter()
+                .map(|route| (route.urn, route.handler)),
+        )
+        .finish()
+}

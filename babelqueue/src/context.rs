@@ -17,7 +17,9 @@ pub struct Delivery {
 impl Delivery {
     /// Makes a delivery by hand, to call a handler's extractors in a test.
     pub fn new(context: Context) -> Self {
-        Self { context: Arc::new(context) }
+        Self {
+            context: Arc::new(context),
+        }
     }
 
     /// What is known of the delivery.
@@ -71,7 +73,13 @@ impl Context {
     ///
     /// `attempts` is the reconciled value (SPEC §2.9).
     pub fn new(envelope: Envelope, attempts: u64, headers: Headers, source: Source) -> Self {
-        Self { envelope, trace_id: None, attempts, headers, source }
+        Self {
+            envelope,
+            trace_id: None,
+            attempts,
+            headers,
+            source,
+        }
     }
 
     /// Stands in for a `trace_id` that the envelope lacks (lenient acceptance, SPEC §2.10).
@@ -93,7 +101,10 @@ impl Context {
 
     /// The trace id, unchanged over every hop.
     pub fn trace_id(&self) -> &str {
-        self.trace_id.as_deref().or(self.envelope.trace_id()).unwrap_or_default()
+        self.trace_id
+            .as_deref()
+            .or(self.envelope.trace_id())
+            .unwrap_or_default()
     }
 
     /// The envelope's `meta`: id, queue, language, creation time, extensions.
@@ -120,7 +131,11 @@ impl Context {
     /// How long ago the message was sent, by SQS's clock against ours; zero when they disagree.
     pub fn age(&self) -> Option<Duration> {
         let sent_at = self.source.sent_at?;
-        Some(SystemTime::now().duration_since(sent_at).unwrap_or_default())
+        Some(
+            SystemTime::now()
+                .duration_since(sent_at)
+                .unwrap_or_default(),
+        )
     }
 
     /// Whether the message was redriven with its external effects bypassed (SPEC §3.3).

@@ -13,9 +13,9 @@ pub mod local;
 pub mod message;
 pub mod router;
 
-mod names;
 #[doc(hidden)]
 pub mod __private;
+mod names;
 
 pub use babelqueue_macros::{BabelMessage, FromRef, babel_handler};
 pub use context::{Context, Delivery, Source};

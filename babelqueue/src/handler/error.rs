@@ -80,7 +80,9 @@ impl HandlerError {
     /// A failure to be tried again after `after`: zero means at once, a part of a second rounds
     /// up, more than 12 h is cut.
     pub fn retry_after<E: IntoHandlerError>(error: E, after: Duration) -> Self {
-        error.into_handler_error().with_verdict(Verdict::RetryAfter(after))
+        error
+            .into_handler_error()
+            .with_verdict(Verdict::RetryAfter(after))
     }
 
     pub(crate) fn of_kind<E>(kind: ErrorKind, error: E) -> Self

@@ -74,7 +74,9 @@ impl Rejection {
 /// For the generated code: a rejection as the handler's failure.
 #[doc(hidden)]
 pub fn rejected<R: IntoHandlerError>(rejection: R) -> HandlerError {
-    rejection.into_handler_error().with_kind(ErrorKind::Extractor)
+    rejection
+        .into_handler_error()
+        .with_kind(ErrorKind::Extractor)
 }
 
 macro_rules! borrowed {

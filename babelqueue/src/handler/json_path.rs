@@ -24,7 +24,11 @@ pub(super) fn json_path(root: &str, json: &str, line: usize, column: usize) -> S
 }
 
 fn offset_of(json: &str, line: usize, column: usize) -> usize {
-    let start: usize = json.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+    let start: usize = json
+        .split_inclusive('\n')
+        .take(line.saturating_sub(1))
+        .map(str::len)
+        .sum();
     (start + column).min(json.len())
 }
 
@@ -58,7 +62,9 @@ fn frames_before(json: &str, end: usize) -> Vec<Frame> {
                     escaped = byte == b'\\' && !escaped;
                     is_close
                 });
-                let Some((close, _)) = close else { return frames };
+                let Some((close, _)) = close else {
+                    return frames;
+                };
                 text = serde_json::from_str(&json[at..=close]).unwrap_or_default();
             }
             _ => {}
@@ -73,7 +79,9 @@ mod tests {
 
     /// Parses into a type that wants numbers everywhere, and names the place of the error.
     fn place<T: serde::de::DeserializeOwned>(json: &str) -> String {
-        let error = serde_json::from_str::<T>(json).err().expect("the text must not fit");
+        let error = serde_json::from_str::<T>(json)
+            .err()
+            .expect("the text must not fit");
         json_path("data", json, error.line(), error.column())
     }
 
@@ -81,8 +89,14 @@ mod tests {
     fn names_members_and_elements() {
         use std::collections::BTreeMap;
         type Nested = BTreeMap<String, Vec<BTreeMap<String, u8>>>;
-        assert_eq!(place::<Nested>(r#"{"a":[{"b":1},{"c":"x"}]}"#), "data.a[1].c");
-        assert_eq!(place::<Nested>("{\n  \"a\": [\n    {\"b\": true}\n  ]\n}"), "data.a[0].b");
+        assert_eq!(
+            place::<Nested>(r#"{"a":[{"b":1},{"c":"x"}]}"#),
+            "data.a[1].c"
+        );
+        assert_eq!(
+            place::<Nested>("{\n  \"a\": [\n    {\"b\": true}\n  ]\n}"),
+            "data.a[0].b"
+        );
         assert_eq!(place::<Nested>(r#"{"ok":[],"q\"}é":7}"#), "data.q\"}é");
     }
 

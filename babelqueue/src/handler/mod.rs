@@ -13,9 +13,9 @@ mod payload;
 mod state;
 
 pub use error::{ErrorKind, HandlerError, IntoHandlerError, ResultExt, Verdict};
-pub use extract::{Attempts, FromDelivery, Rejection, TraceId};
 #[doc(hidden)]
 pub use extract::rejected;
+pub use extract::{Attempts, FromDelivery, Rejection, TraceId};
 pub use outcome::{HandlerResult, IntoOutcome, Outcome};
 #[doc(hidden)]
 pub use payload::{FallbackPayload, fallback, payload};

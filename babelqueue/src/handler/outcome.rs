@@ -39,7 +39,9 @@ impl Outcome {
 
     /// To the dead-letter queue, with the reason.
     pub fn dead_letter(reason: impl Into<String>) -> Self {
-        Self::DeadLetter { reason: reason.into() }
+        Self::DeadLetter {
+            reason: reason.into(),
+        }
     }
 }
 

@@ -35,7 +35,9 @@ impl PayloadError {
     fn new(urn: &str, data: &str, error: &serde_json::Error) -> Self {
         let text = error.to_string();
         // The position says nothing to who sees the URN and the path.
-        let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
+        let reason = text
+            .rsplit_once(" at line ")
+            .map_or(text.as_str(), |(reason, _)| reason);
         Self {
             urn: urn.to_owned(),
             path: json_path("data", data, error.line(), error.column()),

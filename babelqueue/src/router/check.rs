@@ -97,7 +97,10 @@ struct Text {
 
 impl Text {
     const fn new() -> Self {
-        Self { bytes: [0; 640], len: 0 }
+        Self {
+            bytes: [0; 640],
+            len: 0,
+        }
     }
 
     const fn push(mut self, text: &str) -> Self {

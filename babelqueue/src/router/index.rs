@@ -28,7 +28,11 @@ impl Entry {
 
     /// How many URNs lead here.
     const fn len(&self) -> usize {
-        if !self.present || self.urn.is_none() { 0 } else { 1 + self.aliases.len() }
+        if !self.present || self.urn.is_none() {
+            0
+        } else {
+            1 + self.aliases.len()
+        }
     }
 
     /// The `i`-th of them: its own first, then the older ones.
@@ -52,7 +56,11 @@ pub struct Slot {
     handler: u32,
 }
 
-const EMPTY: Slot = Slot { hash: 0, urn: "", handler: 0 };
+const EMPTY: Slot = Slot {
+    hash: 0,
+    urn: "",
+    handler: 0,
+};
 
 /// How many places the index of these entries needs: a power of two, at most half of it used.
 #[doc(hidden)]
@@ -63,7 +71,11 @@ pub const fn slots_for(entries: &[Entry]) -> usize {
         urns += entries[i].len();
         i += 1;
     }
-    if urns == 0 { 1 } else { (urns * 2).next_power_of_two() }
+    if urns == 0 {
+        1
+    } else {
+        (urns * 2).next_power_of_two()
+    }
 }
 
 /// The entries of one list with their index.
@@ -90,7 +102,11 @@ impl Table {
                     at = (at + 1) & (N - 1);
                 }
                 if slots[at].handler == 0 {
-                    slots[at] = Slot { hash, urn, handler: handler as u32 + 1 };
+                    slots[at] = Slot {
+                        hash,
+                        urn,
+                        handler: handler as u32 + 1,
+                    };
                 }
                 i += 1;
             }
@@ -108,7 +124,11 @@ impl Table {
             }
             i += 1;
         }
-        Self { entries, slots, fallback }
+        Self {
+            entries,
+            slots,
+            fallback,
+        }
     }
 
     /// The handler of a URN, while compiling.
@@ -202,14 +222,23 @@ impl Parts {
         }
     }
 
-    pub(super) fn routes(&self) -> Vec<Route> {
+    pub(crate) fn routes(&self) -> Vec<Route> {
         let mut routes = Vec::new();
-        for entry in (0..self.len()).filter_map(|at| self.entry(at)).filter(|entry| entry.present) {
+        for entry in (0..self.len())
+            .filter_map(|at| self.entry(at))
+            .filter(|entry| entry.present)
+        {
             if entry.fallback {
-                routes.push(Route { urn: "*", handler: entry.name });
+                routes.push(Route {
+                    urn: "*",
+                    handler: entry.name,
+                });
             }
             let urns = (0..).map_while(|i| entry.urn(i));
-            routes.extend(urns.map(|urn| Route { urn, handler: entry.name }));
+            routes.extend(urns.map(|urn| Route {
+                urn,
+                handler: entry.name,
+            }));
         }
         routes
     }

@@ -1,0 +1,108 @@
+//! `#[derive(FromRef)]`: one impl for each field of a state.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Attribute, Data, DeriveInput, Error, Path};
+
+use crate::crate_path::CratePath;
+use crate::diagnostics::Errors;
+use crate::literal;
+use crate::message::unknown;
+
+pub(crate) fn derive(input: TokenStream) -> TokenStream {
+    let input: DeriveInput = match syn::parse2(input) {
+        Ok(input) => input,
+        Err(error) => return error.to_compile_error(),
+    };
+    let mut errors = Errors::default();
+    let crate_option = crate_option(&input.attrs, &mut errors);
+    let krate = CratePath::new(crate_option.as_ref());
+    let state = &input.ident;
+    if !input.generics.params.is_empty() {
+        errors.push(Error::new_spanned(
+            &input.generics,
+            "`FromRef` is not derived for a generic state: implement it by hand",
+        ));
+        return errors.into_tokens();
+    }
+    let Data::Struct(data) = &input.data else {
+        errors.push(Error::new_spanned(
+            state,
+            "`FromRef` is derived for a struct",
+        ));
+        return errors.into_tokens();
+    };
+    let mut seen: Vec<String> = Vec::new();
+    let mut impls = TokenStream::new();
+    for (field, member) in data.fields.iter().zip(data.fields.members()) {
+        if skipped(&field.attrs, &mut errors) {
+            continue;
+        }
+        let ty = &field.ty;
+        let spelled = ty.to_token_stream().to_string();
+        if seen.contains(&spelled) {
+            errors.push(Error::new_spanned(
+                ty,
+                "two fields have this type, and `State<…>` could mean either: put \
+                 `#[babel(skip)]` on one of them, or give it a type of its own",
+            ));
+            continue;
+        }
+        seen.push(spelled);
+        let span = Span::call_site().located_at(ty.span());
+        let clone = quote_spanned!(span=> ::core::clone::Clone::clone(&state.#member));
+        impls.extend(quote! {
+            #[automatically_derived]
+            impl #krate::__private::FromRef<#state> for #ty {
+                fn from_ref(state: &#state) -> Self {
+                    #clone
+                }
+            }
+        });
+    }
+    let errors = errors.into_tokens();
+    quote!(#impls #errors)
+}
+
+fn crate_option(attributes: &[Attribute], errors: &mut Errors) -> Option<Path> {
+    let mut path = None;
+    for attribute in attributes
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("babel"))
+    {
+        errors.ok(attribute.parse_nested_meta(|meta| {
+            if meta.path.is_ident("crate") {
+                path = Some(literal::crate_value(meta.input)?);
+                return Ok(());
+            }
+            // A struct that is a message and a state at once has the message's options too.
+            if meta.path.is_ident("schema") {
+                return Ok(());
+            }
+            if meta.path.is_ident("alias") {
+                return literal::string_value(meta.input, "alias").map(drop);
+            }
+            Err(unknown(&meta.path, "of a state", &["crate"]))
+        }));
+    }
+    path
+}
+
+fn skipped(attributes: &[Attribute], errors: &mut Errors) -> bool {
+    let mut skipped = false;
+    for attribute in attributes
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("babel"))
+    {
+        errors.ok(attribute.parse_nested_meta(|meta| {
+            if meta.path.is_ident("skip") {
+                skipped = true;
+            } else if !meta.path.is_ident("group_id") && !meta.path.is_ident("dedup_id") {
+                return Err(unknown(&meta.path, "of a part of the state", &["skip"]));
+            }
+            Ok(())
+        }));
+    }
+    skipped
+}
