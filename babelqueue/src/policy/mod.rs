@@ -10,6 +10,8 @@ mod unknown_urn;
 
 pub use backoff::{Backoff, BackoffError, Jitter, WireDelay};
 pub use dead_letter_queue::{DeadLetterQueue, dead_letter_name};
+#[cfg(feature = "sqs")]
+pub(crate) use queue_name::check_name;
 pub use queue_name::{NameError, is_fifo, queue_name};
 pub use settle::{Action, CopyKind, Decision, Event, HookResult, Pause, ReportKind, Rules, settle};
 pub use unknown_urn::{ParseUnknownUrnError, UnknownUrn};
