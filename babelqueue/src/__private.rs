@@ -55,10 +55,28 @@ pub trait NoSchema {
 
 impl<T> NoSchema for SchemaProbe<T> {}
 
+/// What `#[babel(schema)]` requires.
+#[cfg(feature = "schema")]
+#[diagnostic::on_unimplemented(
+    message = "`#[babel(schema)]` requires a JSON Schema, and `{Self}` has none",
+    label = "derive `schemars::JsonSchema` on `{Self}`, or remove `schema`"
+)]
+pub trait HasSchema {
+    fn json_schema() -> Value;
+}
+
+#[cfg(feature = "schema")]
+#[diagnostic::do_not_recommend]
+impl<T: schemars::JsonSchema> HasSchema for T {
+    fn json_schema() -> Value {
+        schemars::schema_for!(T).into()
+    }
+}
+
 /// The schema of a type under `#[babel(schema)]`.
 #[cfg(feature = "schema")]
-pub fn require_schema<T: schemars::JsonSchema>() -> Option<Value> {
-    Some(schemars::schema_for!(T).into())
+pub fn require_schema<T: HasSchema>() -> Option<Value> {
+    Some(T::json_schema())
 }
 
 /// Without the feature no type has a schema, and the compiler says what is missing.
@@ -144,14 +162,6 @@ impl IdSource for Option<String> {
 
 pub fn id<I: IdSource>(source: I) -> Option<String> {
     source.id()
-}
-
-/// The requirement on every handler's future, stated once.
-pub fn handler_future<'d, F>(future: F) -> F
-where
-    F: Future<Output = HandlerResult> + Send + 'd,
-{
-    future
 }
 
 /// What a handler answers that is listed and not there: after an error in its attribute.

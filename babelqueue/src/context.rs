@@ -108,7 +108,7 @@ impl Context {
     }
 
     /// The envelope's `meta`: id, queue, language, creation time, extensions.
-    pub fn meta(&self) -> &Meta {
+    pub fn meta(&self) -> Meta<'_> {
         self.envelope.meta()
     }
 

@@ -23,6 +23,9 @@ pub mod sqs;
 pub mod __private;
 mod names;
 
+/// The serde that payloads implement, for crates that have no other way to it.
+pub use serde;
+
 pub use babelqueue_macros::{BabelMessage, FromRef, babel_handler};
 pub use context::{Context, Delivery, Source};
 pub use envelope::{Envelope, Headers, Meta};

@@ -17,7 +17,10 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
     };
     let mut errors = Errors::default();
     let crate_option = crate_option(&input.attrs, &mut errors);
-    let krate = CratePath::new(crate_option.as_ref());
+    let krate = CratePath::new(crate_option.as_ref(), "babel", &mut errors);
+    if krate.is_missing() {
+        return errors.into_tokens();
+    }
     let state = &input.ident;
     if !input.generics.params.is_empty() {
         errors.push(Error::new_spanned(

@@ -152,17 +152,11 @@ fn call(model: &Model<'_>) -> TokenStream {
     });
     let span = model.output.map_or_else(Span::call_site, Spanned::span);
     let answer = local("answer", span);
-    let output = model
-        .output
-        .map_or_else(|| quote!(()), |ty| in_expression(ty));
+    let output = model.output.map_or_else(|| quote!(()), in_expression);
     let convert = quote_spanned! {Span::call_site().located_at(span)=>
         <#output as #krate::__private::IntoOutcome>::into_outcome(#answer)
     };
     let allow = model.is_deprecated.then(|| quote!(#[allow(deprecated)]));
-    // A requirement on the future stands at the fn's name.
-    let future = quote_spanned! {Span::call_site().located_at(ident.span())=>
-        #krate::__private::handler_future
-    };
     quote! {
         #(#cfgs)*
         #[automatically_derived]
@@ -178,13 +172,13 @@ fn call(model: &Model<'_>) -> TokenStream {
             ) -> impl ::core::future::Future<Output = #krate::__private::HandlerResult>
                    + ::core::marker::Send
                    + #lifetime {
-                #future(async move {
+                async move {
                     let _ = #state;
                     #first
                     #(#others)*
                     let #answer = #ident(#(#names),*).await;
                     #convert
-                })
+                }
             }
         }
     }
@@ -193,6 +187,7 @@ fn call(model: &Model<'_>) -> TokenStream {
 fn first_argument(model: &Model<'_>, ty: &Type, name: &Ident, delivery: &Ident) -> TokenStream {
     let krate = &model.krate;
     let at_type = Span::call_site().located_at(ty.span());
+    let ty = in_expression(ty);
     if model.fallback {
         let take = quote_spanned!(at_type=> #krate::__private::fallback::<#ty>);
         return quote!(let #name = #take(#delivery););

@@ -18,7 +18,9 @@ pub(crate) fn attribute(options: TokenStream, item: TokenStream) -> TokenStream 
         }
     };
     let (model, errors) = model::Model::of(options, &function);
-    let generated = if errors.is_empty() {
+    let generated = if model.is_method || model.krate.is_missing() {
+        TokenStream::new()
+    } else if errors.is_empty() {
         expand::handler(&model)
     } else {
         expand::stub(&model)

@@ -19,6 +19,8 @@ pub(super) struct Model<'a> {
     /// Switch the fn, and with it all that is generated.
     pub(super) cfgs: Vec<&'a Attribute>,
     pub(super) is_deprecated: bool,
+    /// Stands in an `impl`, where nothing can be generated beside it.
+    pub(super) is_method: bool,
     pub(super) fallback: bool,
     pub(super) state: Option<Type>,
     /// The first argument's type and the others', with every lifetime named. `None` only beside
@@ -39,10 +41,11 @@ impl<'a> Model<'a> {
         let mut types = argument_types(signature, options.fallback, &own, &mut errors).into_iter();
         let has = |name| move |attribute: &&Attribute| attribute.path().is_ident(name);
         let model = Self {
-            krate: CratePath::new(options.crate_path.as_ref()),
+            krate: CratePath::new(options.crate_path.as_ref(), "babel_handler", &mut errors),
             visibility: &function.visibility,
             ident: &signature.ident,
             cfgs: function.attributes.iter().filter(has("cfg")).collect(),
+            is_method: signature.receiver().is_some(),
             is_deprecated: function.attributes.iter().any(|a| has("deprecated")(&a)),
             fallback: options.fallback,
             state: options.state,

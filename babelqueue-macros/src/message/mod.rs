@@ -18,7 +18,9 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
         Err(error) => return error.to_compile_error(),
     };
     let (model, errors) = model::Model::of(&input);
-    let implementation = if errors.is_empty() {
+    let implementation = if model.krate.is_missing() {
+        TokenStream::new()
+    } else if errors.is_empty() {
         expand::message(&model)
     } else {
         expand::stub(&model)

@@ -39,7 +39,7 @@ impl<'a> Model<'a> {
         let attributes = parse::on_struct(&input.attrs, &mut errors);
         check_urns(&attributes, &input.ident, &mut errors);
         let mut model = Self {
-            krate: CratePath::new(attributes.crate_path.as_ref()),
+            krate: CratePath::new(attributes.crate_path.as_ref(), "babel", &mut errors),
             ident: &input.ident,
             generics: &input.generics,
             urn: attributes.urn,

@@ -1,6 +1,6 @@
 //! The code of a router: a zero-sized type, its table, and one flat `match`.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::Ident;
 use syn::spanned::Spanned;
@@ -60,19 +60,26 @@ fn items(list: &List, name: &Ident) -> TokenStream {
             type #alias = #krate::__private::Absent;
         }
     });
-    // Spanned at the entries: what is wrong with one is said there.
-    let spans = || {
-        list.entries
-            .iter()
-            .map(|e| Span::call_site().located_at(e.path.span()))
-    };
-    let entries = aliases
+    // With the entries' own spans, so that what is wrong with one is said there. Only items are
+    // named so: they, unlike locals, are found from everywhere.
+    let entries = list.entries.iter().zip(&aliases).map(|(entry, alias)| {
+        let mut alias = alias.clone();
+        alias.set_span(entry.path.span());
+        quote!(#krate::__private::Entry::of::<#alias>())
+    });
+    let checks = list
+        .entries
         .iter()
-        .zip(spans())
-        .map(|(alias, span)| quote_spanned!(span=> #krate::__private::Entry::of::<#alias>()));
-    let checks = spans()
         .enumerate()
-        .map(|(i, span)| quote_spanned!(span=> #krate::__private::check_entry(&BABEL_TABLE, #i);));
+        .map(|(i, entry)| quote_spanned!(entry.path.span()=> babel_check(&BABEL_TABLE, #i);));
+    let checks = (!list.entries.is_empty()).then(|| {
+        quote! {
+            const _: () = {
+                use #krate::__private::check_entry as babel_check;
+                #(#checks)*
+            };
+        }
+    });
     let arms = aliases.iter().enumerate().map(|(i, alias)| {
         quote! {
             #i => <#alias as #krate::__private::Handler<BabelState>>::call(delivery, state).await,
@@ -86,7 +93,7 @@ fn items(list: &List, name: &Ident) -> TokenStream {
         >(BABEL_ENTRIES);
         static BABEL_TABLE: #krate::__private::Table =
             #krate::__private::Table::new(BABEL_ENTRIES, BABEL_SLOTS);
-        const _: () = { #(#checks)* };
+        #checks
 
         #[automatically_derived]
         impl ::core::clone::Clone for #name {

@@ -61,6 +61,8 @@ impl Parse for Name {
             return Err(input.error("a named router is `struct Name;` and then the handlers"));
         }
         input.parse::<Token![;]>()?;
+        // rustfmt takes the struct for the first entry of the list and adds a comma.
+        input.parse::<Option<Token![,]>>()?;
         Ok(Self {
             attributes,
             visibility,

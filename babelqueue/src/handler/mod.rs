@@ -49,7 +49,7 @@ pub trait HandlerInfo {
     message = "the handler `{Self}` cannot run with the state `{S}`",
     label = "needs what the state does not offer"
 )]
-pub trait Handler<S>: HandlerInfo {
+pub trait Handler<S> {
     /// Decodes the payload, gathers the arguments and runs the fn.
     fn call<'d>(
         delivery: &'d Delivery,

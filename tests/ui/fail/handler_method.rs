@@ -1,0 +1,17 @@
+use babelqueue::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, BabelMessage)]
+#[urn = "urn:babel:orders:created"]
+struct OrderCreated {
+    order_id: u64,
+}
+
+struct Service;
+
+impl Service {
+    #[babel_handler]
+    async fn order_created(&self, _order: OrderCreated) {}
+}
+
+fn main() {}

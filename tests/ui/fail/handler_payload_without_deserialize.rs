@@ -1,0 +1,14 @@
+use babelqueue::prelude::*;
+
+#[derive(BabelMessage)]
+#[urn = "urn:babel:orders:created"]
+struct OrderCreated {
+    order_id: u64,
+}
+
+#[babel_handler]
+async fn order_created(_order: OrderCreated) {}
+
+fn main() {
+    let _ = Router::from_handlers![order_created];
+}

@@ -1,0 +1,17 @@
+use babelqueue::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, BabelMessage)]
+#[urn = "urn:babel:orders:created"]
+struct OrderCreated {
+    order_id: u64,
+}
+
+struct DbError;
+
+#[babel_handler]
+async fn order_created(_order: OrderCreated) -> Result<(), DbError> {
+    Err(DbError)
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use babelqueue::FromRef;
+
+#[derive(Clone, FromRef)]
+enum App {
+    Test,
+    Live,
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use babelqueue::FromRef;
+
+#[derive(Clone, FromRef)]
+struct App<T> {
+    db: T,
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+use babelqueue::FromRef;
+
+#[derive(Clone)]
+struct Db;
+
+#[derive(Clone, FromRef)]
+struct App {
+    orders: Db,
+    billing: Db,
+}
+
+fn main() {}
