@@ -58,6 +58,11 @@ impl Clock {
         At(nanos(HEAD_START)).plus(self.created.elapsed())
     }
 
+    /// How long ago the server was created.
+    pub(crate) fn age(&self) -> Duration {
+        self.created.elapsed()
+    }
+
     /// The instant at which `at` is due, to sleep until.
     pub(crate) fn instant(&self, at: At) -> Instant {
         self.created + at.since(At(nanos(HEAD_START)))
@@ -81,5 +86,9 @@ impl Wall {
     /// Seconds since the Unix epoch.
     pub(crate) fn secs(self, at: At) -> u64 {
         (self.0 + Duration::from_nanos(at.0)).as_secs()
+    }
+
+    pub(crate) fn time(self, at: At) -> SystemTime {
+        UNIX_EPOCH + self.0 + Duration::from_nanos(at.0)
     }
 }

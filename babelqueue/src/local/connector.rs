@@ -1,6 +1,7 @@
 //! The in-process transport: an HTTP client for the AWS SDK whose requests never
 //! leave the process. It keeps the read timeout, as a real one would.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use aws_smithy_runtime_api::http::StatusCode;
 use aws_smithy_types::body::SdkBody;
 use http_body_util::BodyExt;
 
-use super::service::{Answer, Request, Service};
+use super::service::{Answer, Broken, Request, Service};
 
 /// Hands requests of the AWS SDK to a service of this process.
 #[derive(Clone, Debug)]
@@ -78,8 +79,18 @@ async fn call(service: &Service, mut request: HttpRequest) -> Result<HttpRespons
             body: bytes,
             base: &service.endpoint,
         })
-        .await;
+        .await
+        .map_err(broken)?;
     response(answer)
+}
+
+/// The error that a real connection would give.
+fn broken(broken: Broken) -> ConnectorError {
+    let kind = match broken {
+        Broken::Closed => io::ErrorKind::UnexpectedEof,
+        Broken::Reset => io::ErrorKind::ConnectionReset,
+    };
+    ConnectorError::io(io::Error::new(kind, broken).into())
 }
 
 fn response(answer: Answer) -> Result<HttpResponse, ConnectorError> {

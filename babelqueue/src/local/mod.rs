@@ -8,14 +8,21 @@
 //!
 //! This module uses nothing else of the crate, and nothing else of the crate uses it.
 
+mod calls;
 mod clock;
 mod connector;
 mod engine;
+mod faults;
+mod faulty;
+mod inspect;
 mod protocol;
 mod server;
 mod service;
 mod sqs;
 
+pub use self::calls::{Call, CallOutcome, Calls};
+pub use self::faults::{FaultBuilder, Faults, PlannedFault, Refusal};
+pub use self::inspect::{AttributeSnapshot, MessageSnapshot, QueueSnapshot, RawMessage};
 pub use self::protocol::operation::Operation;
 pub use self::server::LocalServer;
 pub use self::sqs::{LocalSqs, LocalSqsBuilder, LocalSqsError};

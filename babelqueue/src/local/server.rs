@@ -1,7 +1,6 @@
 //! The loopback transport: an HTTP/1.1 server for clients in other processes and
 //! languages. It binds only where it is told.
 
-use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -18,7 +17,7 @@ use tokio::net::{TcpListener, TcpStream, ToSocketAddrs};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::service::{Answer, Request, Service};
+use super::service::{Answer, Broken, Request, Service};
 
 /// The longest request that is read: a batch of 1 MiB whose every character is escaped.
 const MAX_REQUEST: usize = 16 << 20;
@@ -105,7 +104,8 @@ async fn serve(stream: TcpStream, service: Arc<Service>, mut stopped: watch::Rec
     let _ = stream.set_nodelay(true);
     let handler = service_fn(move |request| {
         let service = Arc::clone(&service);
-        async move { Ok::<_, Infallible>(respond(&service, request).await) }
+        // An error closes the connection without an answer, which is what a planned fault wants.
+        async move { respond(&service, request).await }
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
@@ -123,21 +123,24 @@ async fn serve(stream: TcpStream, service: Arc<Service>, mut stopped: watch::Rec
     }
 }
 
-async fn respond(service: &Service, request: http::Request<Incoming>) -> Response<Full<Bytes>> {
+async fn respond(
+    service: &Service,
+    request: http::Request<Incoming>,
+) -> Result<Response<Full<Bytes>>, Broken> {
     if request.method() != Method::POST {
-        return plain(
+        return Ok(plain(
             StatusCode::METHOD_NOT_ALLOWED,
             "This is an embedded Amazon SQS: POST requests of the AWS JSON 1.0 protocol to it.\n",
-        );
+        ));
     }
     let (head, body) = request.into_parts();
     let body = match Limited::new(body, MAX_REQUEST).collect().await {
         Ok(body) => body.to_bytes(),
         Err(error) => {
-            return plain(
+            return Ok(plain(
                 StatusCode::PAYLOAD_TOO_LARGE,
                 &format!("The request could not be read: {error}\n"),
-            );
+            ));
         }
     };
     let text = |value: &HeaderValue| value.to_str().ok().map(str::to_owned);
@@ -153,8 +156,8 @@ async fn respond(service: &Service, request: http::Request<Incoming>) -> Respons
             body: &body,
             base: &base,
         })
-        .await;
-    response(answer)
+        .await?;
+    Ok(response(answer))
 }
 
 fn response(answer: Answer) -> Response<Full<Bytes>> {

@@ -10,10 +10,12 @@ use aws_sdk_sqs::Client;
 use aws_sdk_sqs::config::{BehaviorVersion, Region};
 use tokio::net::ToSocketAddrs;
 
+use super::calls::Calls;
 use super::clock::Clock;
 use super::connector::InProcess;
 use super::engine::Settings;
 use super::engine::error::ApiError;
+use super::faults::Faults;
 use super::protocol::errors;
 use super::server::LocalServer;
 use super::service::Service;
@@ -177,6 +179,23 @@ impl LocalSqs {
         self.service.with(|engine, _| engine.arn(name).to_string())
     }
 
+    /// The fault plan: what goes wrong, with which requests, how often.
+    #[must_use]
+    pub fn faults(&self) -> Faults {
+        Faults::new(Arc::clone(&self.service))
+    }
+
+    /// The calls of clients so far. What a test does through this handle is not among them.
+    #[must_use]
+    pub fn calls(&self) -> Calls {
+        self.service.calls().snapshot()
+    }
+
+    /// Forgets the calls so far.
+    pub fn clear_calls(&self) {
+        self.service.calls().clear();
+    }
+
     /// Opens the server to other processes over HTTP, on this address and no other. Port 0
     /// takes any free one. The same queues can be used in the process at the same time.
     ///
@@ -196,6 +215,7 @@ pub struct LocalSqsBuilder {
     settings: Settings,
     endpoint: String,
     created_at: Option<SystemTime>,
+    record_requests: bool,
 }
 
 impl Default for LocalSqsBuilder {
@@ -204,6 +224,7 @@ impl Default for LocalSqsBuilder {
             settings: Settings::default(),
             endpoint: "http://sqs.local".to_owned(),
             created_at: None,
+            record_requests: false,
         }
     }
 }
@@ -280,13 +301,24 @@ impl LocalSqsBuilder {
         self
     }
 
+    /// Whether the log of calls keeps the JSON of the latest requests. By default it does not.
+    pub fn record_requests(mut self, yes: bool) -> Self {
+        self.record_requests = yes;
+        self
+    }
+
     /// The server. Its clock is that of the tokio runtime it is built in.
     #[must_use]
     pub fn build(self) -> LocalSqs {
         let clock = Clock::new(self.created_at.unwrap_or_else(SystemTime::now));
         let region = self.settings.region.clone();
         LocalSqs {
-            service: Arc::new(Service::new(self.settings, self.endpoint, clock)),
+            service: Arc::new(Service::new(
+                self.settings,
+                self.endpoint,
+                clock,
+                self.record_requests,
+            )),
             region,
         }
     }

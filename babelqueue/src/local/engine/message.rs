@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::attribute::AttributeMap;
+use super::attribute::{self, AttributeMap};
 use crate::local::clock::At;
 
 /// A message on a queue. A million of these must fit, so that what is rare is boxed.
@@ -31,6 +31,15 @@ pub(crate) struct Message {
 pub(crate) struct Attributes {
     pub(crate) map: AttributeMap,
     pub(crate) md5: [u8; 16],
+}
+
+impl Attributes {
+    pub(crate) fn of(map: AttributeMap) -> Option<Arc<Self>> {
+        (!map.is_empty()).then(|| {
+            let md5 = attribute::md5(map.iter());
+            Arc::new(Self { map, md5 })
+        })
+    }
 }
 
 /// Where a message stands.

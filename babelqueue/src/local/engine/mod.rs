@@ -16,6 +16,7 @@ pub(crate) mod move_task;
 pub(crate) mod order;
 pub(crate) mod queue;
 pub(crate) mod queues;
+pub(crate) mod raw;
 pub(crate) mod receive;
 pub(crate) mod redrive;
 pub(crate) mod send;

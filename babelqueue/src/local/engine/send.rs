@@ -87,13 +87,7 @@ impl Engine {
         }
 
         let md5 = attribute::md5_of(&send.body);
-        let attributes = (!attributes.is_empty()).then(|| {
-            let md5 = attribute::md5(attributes.iter());
-            Arc::new(Attributes {
-                map: attributes,
-                md5,
-            })
-        });
+        let attributes = Attributes::of(attributes);
         let mut sent = Sent {
             id,
             md5,

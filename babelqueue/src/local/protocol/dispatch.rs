@@ -1,5 +1,7 @@
 //! From a request to its answer: every operation but the receive, which waits.
 
+use std::sync::OnceLock;
+
 use super::input::{self, parse, require};
 use super::operation::Operation;
 use super::output::{self, SentMessage, json};
@@ -13,35 +15,45 @@ pub(crate) struct Call<'a> {
     pub(crate) body: &'a [u8],
     /// Scheme and host, for the URLs in the answer.
     pub(crate) base: &'a str,
+    /// The name of the queue, as soon as it is known.
+    pub(crate) queue: OnceLock<String>,
+}
+
+impl Call<'_> {
+    /// Notes which queue it is about.
+    pub(crate) fn names(&self, queue: &str) {
+        // A second time it is the same one.
+        self.queue.get_or_init(|| queue.to_owned());
+    }
 }
 
 impl Service {
-    pub(crate) fn dispatch(&self, call: &Call<'_>) -> ApiResult<Vec<u8>> {
+    pub(crate) fn dispatch(&self, call: &Call<'_>, body: &[u8]) -> ApiResult<Vec<u8>> {
         let empty = || b"{}".to_vec();
-        let body = call.body;
         match call.operation {
-            Operation::SendMessage => self.send_message(body),
-            Operation::SendMessageBatch => self.send_message_batch(body),
+            Operation::SendMessage => self.send_message(call, body),
+            Operation::SendMessageBatch => self.send_message_batch(call, body),
             Operation::DeleteMessage => {
                 let input: input::Handle = parse(body)?;
-                let queue = self.queue_of(input.queue_url)?;
+                let queue = self.queue_of(call, input.queue_url)?;
                 let handle = require(input.receipt_handle, "ReceiptHandle")?;
                 self.with(|engine, now| engine.delete(&queue, &handle, now))?;
                 Ok(empty())
             }
             Operation::ChangeMessageVisibility => {
                 let input: input::Handle = parse(body)?;
-                let queue = self.queue_of(input.queue_url)?;
+                let queue = self.queue_of(call, input.queue_url)?;
                 let handle = require(input.receipt_handle, "ReceiptHandle")?;
                 let seconds = require(input.visibility_timeout, "VisibilityTimeout")?;
                 self.with(|engine, now| engine.change_visibility(&queue, &handle, seconds, now))?;
                 Ok(empty())
             }
-            Operation::DeleteMessageBatch => self.delete_message_batch(body),
-            Operation::ChangeMessageVisibilityBatch => self.change_visibility_batch(body),
+            Operation::DeleteMessageBatch => self.delete_message_batch(call, body),
+            Operation::ChangeMessageVisibilityBatch => self.change_visibility_batch(call, body),
             Operation::CreateQueue => {
                 let input: input::CreateQueue = parse(body)?;
                 let name = require(input.queue_name, "QueueName")?;
+                call.names(&name);
                 let attributes = input.attributes.unwrap_or_default();
                 let tags = input.tags.unwrap_or_default();
                 self.with(|engine, now| engine.create_queue(&name, attributes, tags, now))?;
@@ -51,55 +63,56 @@ impl Service {
             Operation::GetQueueUrl => {
                 let input: input::GetQueueUrl = parse(body)?;
                 let name = require(input.queue_name, "QueueName")?;
+                call.names(&name);
                 let ours = input.owner.is_none_or(|owner| owner == self.account());
-                if !ours || !self.with(|engine, _| engine.has_queue(&name)) {
+                if !ours || !self.look(|engine, _| engine.has_queue(&name)) {
                     return Err(no_such_queue());
                 }
                 let queue_url = self.url(call.base, &name);
                 Ok(json(&output::QueueUrl { queue_url }))
             }
             Operation::DeleteQueue => {
-                let queue = self.only_queue(body)?;
+                let queue = self.only_queue(call, body)?;
                 self.with(|engine, now| engine.delete_queue(&queue, now))?;
                 Ok(empty())
             }
             Operation::PurgeQueue => {
-                let queue = self.only_queue(body)?;
+                let queue = self.only_queue(call, body)?;
                 self.with(|engine, now| engine.purge(&queue, now))?;
                 Ok(empty())
             }
             Operation::GetQueueAttributes => {
                 let input: input::GetAttributes = parse(body)?;
-                let queue = self.queue_of(input.queue_url)?;
+                let queue = self.queue_of(call, input.queue_url)?;
                 let names = input.attribute_names.unwrap_or_default();
-                let attributes = self.with(|engine, now| engine.attributes(&queue, &names, now))?;
+                let attributes = self.look(|engine, now| engine.attributes(&queue, &names, now))?;
                 Ok(json(&output::Attributes { attributes }))
             }
             Operation::SetQueueAttributes => {
                 let input: input::SetAttributes = parse(body)?;
-                let queue = self.queue_of(input.queue_url)?;
+                let queue = self.queue_of(call, input.queue_url)?;
                 let attributes = require(input.attributes, "Attribute.Name")?;
                 self.with(|engine, now| engine.set_attributes(&queue, &attributes, now))?;
                 Ok(empty())
             }
-            Operation::ListQueues => self.list_queues(call),
-            Operation::ListDeadLetterSourceQueues => self.list_sources(call),
+            Operation::ListQueues => self.list_queues(call, body),
+            Operation::ListDeadLetterSourceQueues => self.list_sources(call, body),
             Operation::ListQueueTags => {
-                let queue = self.only_queue(body)?;
+                let queue = self.only_queue(call, body)?;
                 let tags =
                     self.with(|engine, now| Ok(engine.queue(&queue, now)?.tags.clone()))?;
                 Ok(json(&serde_json::json!({ "Tags": tags })))
             }
             Operation::TagQueue => {
                 let input: input::Tags = parse(body)?;
-                let queue = self.queue_of(input.queue_url)?;
+                let queue = self.queue_of(call, input.queue_url)?;
                 let tags = require(input.tags, "Tags")?;
                 self.with(|engine, now| engine.tag(&queue, tags, now))?;
                 Ok(empty())
             }
             Operation::UntagQueue => {
                 let input: input::Tags = parse(body)?;
-                let queue = self.queue_of(input.queue_url)?;
+                let queue = self.queue_of(call, input.queue_url)?;
                 let keys = require(input.tag_keys, "TagKeys")?;
                 self.with(|engine, now| engine.untag(&queue, &keys, now))?;
                 Ok(empty())
@@ -142,21 +155,21 @@ impl Service {
         }
     }
 
-    fn only_queue(&self, body: &[u8]) -> ApiResult<String> {
-        self.queue_of(parse::<input::QueueOnly>(body)?.queue_url)
+    fn only_queue(&self, call: &Call<'_>, body: &[u8]) -> ApiResult<String> {
+        self.queue_of(call, parse::<input::QueueOnly>(body)?.queue_url)
     }
 
-    fn send_message(&self, body: &[u8]) -> ApiResult<Vec<u8>> {
+    fn send_message(&self, call: &Call<'_>, body: &[u8]) -> ApiResult<Vec<u8>> {
         let mut input: input::SendMessage = parse(body)?;
-        let queue = self.queue_of(input.queue_url.take())?;
+        let queue = self.queue_of(call, input.queue_url.take())?;
         let send = input.send()?;
         let sent = self.with(|engine, now| engine.send(&queue, send, now))?;
         Ok(json(&SentMessage::new(None, &sent)))
     }
 
-    fn send_message_batch(&self, body: &[u8]) -> ApiResult<Vec<u8>> {
+    fn send_message_batch(&self, call: &Call<'_>, body: &[u8]) -> ApiResult<Vec<u8>> {
         let input: input::Batch<input::SendMessage> = parse(body)?;
-        let queue = self.queue_of(input.queue_url)?;
+        let queue = self.queue_of(call, input.queue_url)?;
         let entries = input.entries.unwrap_or_default();
         let entries = entries
             .into_iter()
@@ -168,9 +181,9 @@ impl Service {
         }))
     }
 
-    fn delete_message_batch(&self, body: &[u8]) -> ApiResult<Vec<u8>> {
+    fn delete_message_batch(&self, call: &Call<'_>, body: &[u8]) -> ApiResult<Vec<u8>> {
         let input: input::Batch<input::Handle> = parse(body)?;
-        let queue = self.queue_of(input.queue_url)?;
+        let queue = self.queue_of(call, input.queue_url)?;
         let entries = input.entries.unwrap_or_default().into_iter().map(|it| {
             let handle = require(it.receipt_handle, "ReceiptHandle");
             (it.id.unwrap_or_default(), handle)
@@ -180,9 +193,9 @@ impl Service {
         Ok(output::batch(result, output::done))
     }
 
-    fn change_visibility_batch(&self, body: &[u8]) -> ApiResult<Vec<u8>> {
+    fn change_visibility_batch(&self, call: &Call<'_>, body: &[u8]) -> ApiResult<Vec<u8>> {
         let input: input::Batch<input::Handle> = parse(body)?;
-        let queue = self.queue_of(input.queue_url)?;
+        let queue = self.queue_of(call, input.queue_url)?;
         let entries = input.entries.unwrap_or_default().into_iter().map(|it| {
             let change = require(it.receipt_handle, "ReceiptHandle").and_then(|handle| {
                 Ok((handle, require(it.visibility_timeout, "VisibilityTimeout")?))
@@ -195,8 +208,8 @@ impl Service {
         Ok(output::batch(result, output::done))
     }
 
-    fn list_queues(&self, call: &Call<'_>) -> ApiResult<Vec<u8>> {
-        let input: input::ListQueues = parse(call.body)?;
+    fn list_queues(&self, call: &Call<'_>, body: &[u8]) -> ApiResult<Vec<u8>> {
+        let input: input::ListQueues = parse(body)?;
         let prefix = input.queue_name_prefix.unwrap_or_default();
         let page_of = Page::new(input.max_results, input.next_token)?;
         let found =
@@ -204,9 +217,9 @@ impl Service {
         Ok(found.json("QueueUrls", |name| self.url(call.base, name)))
     }
 
-    fn list_sources(&self, call: &Call<'_>) -> ApiResult<Vec<u8>> {
-        let input: input::ListQueues = parse(call.body)?;
-        let queue = self.queue_of(input.queue_url)?;
+    fn list_sources(&self, call: &Call<'_>, body: &[u8]) -> ApiResult<Vec<u8>> {
+        let input: input::ListQueues = parse(body)?;
+        let queue = self.queue_of(call, input.queue_url)?;
         let page_of = Page::new(input.max_results, input.next_token)?;
         let found = self.with(|engine, _| {
             Ok(page(

@@ -25,6 +25,11 @@ pub(crate) fn require<T>(value: Option<T>, name: &str) -> ApiResult<T> {
     value.ok_or_else(|| missing(name))
 }
 
+/// The queue URL of any request, for the fault plan.
+pub(crate) fn queue_url(body: &[u8]) -> Option<String> {
+    parse::<QueueOnly>(body).ok()?.queue_url
+}
+
 type Map<T> = Option<BTreeMap<String, T>>;
 
 #[derive(Deserialize)]

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
+use super::dispatch::Call;
 use super::filter::Filter;
 use super::input::{self, parse};
 use super::output;
@@ -16,9 +17,14 @@ use crate::local::engine::receive::{Quirks, Receive};
 use crate::local::service::Service;
 
 impl Service {
-    pub(crate) async fn receive(&self, body: &[u8], quirks: Quirks) -> ApiResult<Vec<u8>> {
+    pub(crate) async fn receive(
+        &self,
+        call: &Call<'_>,
+        body: &[u8],
+        quirks: Quirks,
+    ) -> ApiResult<Vec<u8>> {
         let input: input::ReceiveMessage = parse(body)?;
-        let queue = self.queue_of(input.queue_url)?;
+        let queue = self.queue_of(call, input.queue_url)?;
         let filter = Filter::new(
             input.attribute_names,
             input.message_system_attribute_names,
@@ -49,7 +55,7 @@ impl Service {
         if let Some(attempt) = &input.receive_request_attempt_id {
             limits::check_token("ReceiveRequestAttemptId", attempt)?;
         }
-        let (bell, wait) = self.with(|engine, now| {
+        let (bell, wait) = self.look(|engine, now| {
             let queue = engine.queue(&queue, now)?;
             Ok((
                 Arc::clone(&queue.bell),
