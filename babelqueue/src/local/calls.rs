@@ -46,24 +46,24 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// How often an operation was called.
+    /// How often an operation was called, calls that are not answered yet included.
     #[must_use]
     pub fn count(&self, operation: Operation) -> u64 {
         self.counts.get(&operation).copied().unwrap_or(0)
     }
 
-    /// How many calls there were.
+    /// How many calls there were, those that are not answered yet included.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.counts.values().sum()
     }
 
-    /// The latest ten thousand calls, oldest first.
+    /// The latest ten thousand calls that have ended, in the order of their ends.
     pub fn iter(&self) -> impl Iterator<Item = &Call> {
         self.latest.iter()
     }
 
-    /// The latest calls of one operation, oldest first.
+    /// Those of one operation.
     pub fn of(&self, operation: Operation) -> impl Iterator<Item = &Call> {
         self.iter().filter(move |call| call.operation == operation)
     }
@@ -75,13 +75,22 @@ pub(crate) struct CallLog {
 }
 
 impl CallLog {
-    pub(crate) fn add(&self, call: Call) {
+    /// A call has arrived.
+    pub(crate) fn arrived(&self, operation: Operation) {
+        *self.calls().counts.entry(operation).or_default() += 1;
+    }
+
+    /// A call has come to its end.
+    pub(crate) fn ended(&self, call: Call) {
         let mut calls = self.calls();
-        *calls.counts.entry(call.operation).or_default() += 1;
         if calls.latest.len() == KEPT {
             calls.latest.pop_front();
         }
         calls.latest.push_back(call);
+    }
+
+    pub(crate) fn count(&self, operation: Operation) -> u64 {
+        self.calls().count(operation)
     }
 
     pub(crate) fn snapshot(&self) -> Calls {

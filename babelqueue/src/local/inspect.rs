@@ -9,6 +9,7 @@ use super::engine::attribute::{Attribute, Value};
 use super::engine::message::{Message, State, id_text, sequence_text};
 use super::engine::queue::Queue;
 use super::engine::raw::Raw;
+use super::protocol::operation::Operation;
 
 /// A message for [`LocalSqs::inject_raw`], which takes what SQS would refuse: any body, any
 /// attributes, any counts.
@@ -244,6 +245,19 @@ impl LocalSqs {
     /// When there is no such queue, or it is deleted meanwhile.
     pub async fn wait_until_empty(&self, queue: &str) {
         self.wait_until(queue, QueueSnapshot::is_empty).await;
+    }
+
+    /// Waits until an operation has been called so often in all, whether or not the calls are
+    /// answered yet: a receive that waits counts.
+    pub async fn wait_until_called(&self, operation: Operation, times: u64) {
+        loop {
+            let mut changed = std::pin::pin!(self.service.changed().notified());
+            changed.as_mut().enable();
+            if self.service.calls().count(operation) >= times {
+                return;
+            }
+            changed.await;
+        }
     }
 
     fn try_snapshot(&self, name: &str) -> Option<QueueSnapshot> {

@@ -90,6 +90,8 @@ impl Service {
             base: request.base,
             queue: OnceLock::new(),
         };
+        self.calls.arrived(operation);
+        self.changed.notify_waiters();
         if self.faults.is_armed() {
             let queue = || self.queue_of(&call, input::queue_url(call.body)).ok();
             if let Some(fault) = self.faults.strike(operation, queue) {
@@ -124,7 +126,7 @@ impl Service {
 
     fn log(&self, call: &Call<'_>, outcome: CallOutcome) {
         let request = || String::from_utf8_lossy(call.body).into_owned();
-        self.calls.add(calls::Call {
+        self.calls.ended(calls::Call {
             operation: call.operation,
             queue: call.queue.get().cloned(),
             at: self.clock.age(),

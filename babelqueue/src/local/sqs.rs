@@ -120,7 +120,6 @@ impl LocalSqs {
     /// When SQS would not take the name, or a queue of that name is there with other attributes
     /// than the defaults that were asked for. [`create_queue_with`](Self::create_queue_with) gives
     /// an error instead.
-    #[must_use]
     #[track_caller]
     pub fn create_queue(&self, name: &str) -> String {
         match self.create_queue_with(name, [] as [(&str, &str); 0]) {
