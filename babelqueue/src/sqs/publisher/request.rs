@@ -43,12 +43,12 @@ pub(super) fn from_draft(
     let mut builder = Envelope::builder(draft.urn)
         .queue(queue.to_owned())
         .lang(settings.lang.clone())
-        .data_checked(draft.data);
+        .data_json(draft.data);
     if let Some(trace_id) = draft.trace_id {
         builder = builder.trace_id(trace_id);
     }
     for (key, json) in draft.meta {
-        builder = builder.meta_checked(key, json);
+        builder = builder.meta_extra(key, json);
     }
     let envelope = builder.build()?;
     let attributes = contract_attributes(&envelope)?;
