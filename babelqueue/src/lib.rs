@@ -47,8 +47,8 @@ pub mod prelude {
     pub use crate::names::Router;
     pub use crate::{
         Attempts, BabelMessage, Backoff, Context, DeadLetterQueue, Envelope, FromDelivery, FromRef,
-        HandlerError, Headers, Jitter, Meta, Outcome, Publish, ResultExt, RouteTable, Routes, State,
-        TraceId, UnknownUrn, babel_handler,
+        HandlerError, Headers, Jitter, Meta, Outcome, Publish, ResultExt, RouteTable, Routes,
+        State, TraceId, UnknownUrn, babel_handler,
     };
     #[cfg(feature = "sqs")]
     pub use crate::{SqsConsumer, SqsPublisher, shutdown_signal};

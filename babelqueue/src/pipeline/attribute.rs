@@ -25,7 +25,11 @@ impl Attribute {
         value: impl Into<String>,
     ) -> Self {
         let (name, data_type) = (name.into(), data_type.into());
-        Self { name, data_type, value: Value::Text(value.into()) }
+        Self {
+            name,
+            data_type,
+            value: Value::Text(value.into()),
+        }
     }
 
     /// The `StringValue`, whatever the data type.
@@ -64,7 +68,8 @@ pub(crate) fn refused_character(text: &str) -> Option<(usize, char)> {
 pub(crate) fn check_header_name(name: &str) -> Result<(), &'static str> {
     let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let starts = |prefix: &str| {
-        name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+        name.get(..prefix.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
     };
     if name.len() > 256 {
         Err("a name has at most 256 characters")
@@ -85,13 +90,28 @@ mod tests {
 
     #[test]
     fn c_075_names_that_sqs_does_not_allow() {
-        for good in ["tenant", "a.b", "x-1_2", "AWSx", "awsome.thing", &"n".repeat(256)] {
+        for good in [
+            "tenant",
+            "a.b",
+            "x-1_2",
+            "AWSx",
+            "awsome.thing",
+            &"n".repeat(256),
+        ] {
             assert_eq!(check_header_name(good), Ok(()), "{good}");
         }
         let long = "n".repeat(300);
-        for bad in
-            ["bad:key", "two words", ".dot", "dot.", "a..b", "AWS.mine", "amazon.x", "ä", &long]
-        {
+        for bad in [
+            "bad:key",
+            "two words",
+            ".dot",
+            "dot.",
+            "a..b",
+            "AWS.mine",
+            "amazon.x",
+            "ä",
+            &long,
+        ] {
             assert!(check_header_name(bad).is_err(), "{bad}");
         }
     }

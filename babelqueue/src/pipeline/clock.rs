@@ -12,13 +12,19 @@ pub(crate) struct Clock {
 
 impl Clock {
     pub(crate) fn new() -> Self {
-        Self { tokio: tokio::time::Instant::now(), machine: Instant::now() }
+        Self {
+            tokio: tokio::time::Instant::now(),
+            machine: Instant::now(),
+        }
     }
 
     /// Unix milliseconds. The system's own time, except by how far tokio's clock ran ahead.
     pub(crate) fn unix_millis(&self) -> i64 {
         let ahead = self.tokio.elapsed().saturating_sub(self.machine.elapsed());
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default() + ahead;
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default()
+            + ahead;
         i64::try_from(now.as_millis()).unwrap_or(i64::MAX)
     }
 }

@@ -6,9 +6,7 @@ use super::attribute::{
 };
 use super::failure::CopyError;
 use super::record::Record;
-use crate::envelope::{
-    CONTRACT_ATTRIBUTES, DeadLetter, Envelope, poison_record, projection,
-};
+use crate::envelope::{CONTRACT_ATTRIBUTES, DeadLetter, Envelope, poison_record, projection};
 
 /// A message for the dead-letter queue, ready to be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +26,10 @@ pub(super) enum Original<'a> {
     /// A body that no handler may have.
     Poison(&'a str),
     /// An envelope, with the top-level attempts of its copy.
-    Annotated { envelope: &'a Envelope, attempts: i64 },
+    Annotated {
+        envelope: &'a Envelope,
+        attempts: i64,
+    },
 }
 
 /// Where the copy goes.
@@ -59,21 +60,32 @@ pub(super) fn dead_letter_message(
     }
     let actual = size_of_message(&body, &attributes);
     if actual > to.max_bytes {
-        return Err(CopyError::TooLarge { actual, allowed: to.max_bytes });
+        return Err(CopyError::TooLarge {
+            actual,
+            allowed: to.max_bytes,
+        });
     }
     let group_id = match &record.group_id {
         Some(group_id) => Some(group_id.clone()),
         None => to.fifo.then(|| to.source_queue.to_owned()),
     };
     let deduplication_id = to.fifo.then(|| record.message_id.clone());
-    Ok(DeadLetterMessage { body, attributes, group_id, deduplication_id, dropped })
+    Ok(DeadLetterMessage {
+        body,
+        attributes,
+        group_id,
+        deduplication_id,
+        dropped,
+    })
 }
 
 fn write_body(original: &Original<'_>, block: &DeadLetter) -> Result<String, CopyError> {
     Ok(match original {
         Original::Raw(body) => (*body).to_owned(),
         Original::Poison(body) => poison_record(body.as_bytes(), block),
-        Original::Annotated { envelope, attempts } => envelope.dead_letter_copy(block, *attempts)?,
+        Original::Annotated { envelope, attempts } => {
+            envelope.dead_letter_copy(block, *attempts)?
+        }
     })
 }
 

@@ -16,23 +16,38 @@ fn block(reason: Reason) -> DeadLetter {
 fn record(riders: usize) -> Record {
     let mut attributes = vec![Attribute::text("bq-job", "String", "urn:stale")];
     attributes.extend((0..riders).map(|i| Attribute::text(format!("h{i}"), "String.label", "v")));
-    Record { message_id: "sqs-1".to_owned(), attributes, ..Record::default() }
+    Record {
+        message_id: "sqs-1".to_owned(),
+        attributes,
+        ..Record::default()
+    }
 }
 
 fn to(fifo: bool, max_bytes: usize) -> Destination<'static> {
-    Destination { fifo, source_queue: "orders.fifo", max_bytes }
+    Destination {
+        fifo,
+        source_queue: "orders.fifo",
+        max_bytes,
+    }
 }
 
 fn annotated(record: &Record, to: &Destination<'_>) -> Result<DeadLetterMessage, CopyError> {
     let envelope = Envelope::decode(BODY).expect("a good body");
-    let original = Original::Annotated { envelope: &envelope, attempts: 3 };
+    let original = Original::Annotated {
+        envelope: &envelope,
+        attempts: 3,
+    };
     dead_letter_message(&original, block(Reason::Failed), record, to)
 }
 
 #[test]
 fn an_annotated_copy_projects_anew_and_keeps_riders() {
     let copy = annotated(&record(2), &to(false, 1 << 20)).expect("a copy");
-    let names: Vec<_> = copy.attributes.iter().map(|attribute| &*attribute.name).collect();
+    let names: Vec<_> = copy
+        .attributes
+        .iter()
+        .map(|attribute| &*attribute.name)
+        .collect();
     assert_eq!(names[..6], CONTRACT_ATTRIBUTES);
     assert_eq!(names[6..], ["h0", "h1"]);
     assert_eq!(copy.attributes[0].as_text(), Some("urn:x"));
@@ -60,8 +75,13 @@ fn c_060_raw_and_poison_copies_keep_all_ten_verbatim() {
         value: Value::Binary(vec![0, 1]),
     });
     for original in [Original::Raw(BODY), Original::Poison("oops")] {
-        let copy = dead_letter_message(&original, block(Reason::Poison), &record, &to(false, 1 << 20))
-            .expect("a copy");
+        let copy = dead_letter_message(
+            &original,
+            block(Reason::Poison),
+            &record,
+            &to(false, 1 << 20),
+        )
+        .expect("a copy");
         assert_eq!(copy.attributes, record.attributes);
         assert!(copy.dropped.is_empty());
     }
@@ -75,7 +95,9 @@ fn c_072_labels_and_binary_values_survive() {
         data_type: "Binary.png".to_owned(),
         value: Value::Binary(vec![0, 1]),
     });
-    record.attributes.push(Attribute::text("num", "Number.custom.long", "1e40"));
+    record
+        .attributes
+        .push(Attribute::text("num", "Number.custom.long", "1e40"));
     let copy = annotated(&record, &to(false, 1 << 20)).expect("a copy");
     assert_eq!(copy.attributes[6..], record.attributes[1..]);
 }
@@ -90,7 +112,10 @@ fn c_011_a_fifo_copy_has_the_original_group_and_the_sqs_message_id() {
     let copy = annotated(&record, &to(true, 1 << 20)).expect("a copy");
     assert_eq!(copy.group_id.as_deref(), Some("g-7"));
     let copy = annotated(&record, &to(false, 1 << 20)).expect("a copy");
-    assert_eq!((copy.group_id.as_deref(), copy.deduplication_id), (Some("g-7"), None));
+    assert_eq!(
+        (copy.group_id.as_deref(), copy.deduplication_id),
+        (Some("g-7"), None)
+    );
 }
 
 #[test]
@@ -113,10 +138,17 @@ fn a_record_over_the_limit_loses_its_error_text_then_gives_up() {
 fn contract_values_that_sqs_refuses_are_left_out_and_named() {
     let body = BODY.replace("t-1", r"t\u0007");
     let envelope = Envelope::decode(body).expect("a good body");
-    let original = Original::Annotated { envelope: &envelope, attempts: 1 };
-    let copy =
-        dead_letter_message(&original, block(Reason::Failed), &record(0), &to(false, 1 << 20))
-            .expect("a copy");
+    let original = Original::Annotated {
+        envelope: &envelope,
+        attempts: 1,
+    };
+    let copy = dead_letter_message(
+        &original,
+        block(Reason::Failed),
+        &record(0),
+        &to(false, 1 << 20),
+    )
+    .expect("a copy");
     assert_eq!(copy.dropped, ["bq-trace-id"]);
     assert_eq!(copy.attributes.len(), 5);
 }

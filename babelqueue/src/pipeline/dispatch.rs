@@ -28,7 +28,10 @@ pub(crate) struct Bound<R, S> {
 
 impl<R, S> Bound<R, S> {
     pub(crate) fn new(router: R, state: S) -> Self {
-        Self { router, state: Arc::new(state) }
+        Self {
+            router,
+            state: Arc::new(state),
+        }
     }
 }
 

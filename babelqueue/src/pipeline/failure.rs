@@ -146,9 +146,15 @@ mod tests {
 
     #[test]
     fn c_059_a_long_chain_of_causes_is_one_line() {
-        let mut error = Deep { level: 0, source: None };
+        let mut error = Deep {
+            level: 0,
+            source: None,
+        };
         for level in 1..50 {
-            error = Deep { level, source: Some(Box::new(error)) };
+            error = Deep {
+                level,
+                source: Some(Box::new(error)),
+            };
         }
         let text = chain_text(&error);
         assert!(text.starts_with("level 49: level 48: "), "{text}");

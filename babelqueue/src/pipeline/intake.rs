@@ -14,9 +14,15 @@ pub(crate) enum Opened {
     /// Poison; the body as it came.
     Poison { body: String, error: DecodeError },
     /// Decoded, but the body's version is not 1.
-    UnsupportedVersion { envelope: Envelope, error: NotAccepted },
+    UnsupportedVersion {
+        envelope: Envelope,
+        error: NotAccepted,
+    },
     /// Decoded, but not what a handler may rely on.
-    NotAccepted { envelope: Envelope, error: NotAccepted },
+    NotAccepted {
+        envelope: Envelope,
+        error: NotAccepted,
+    },
     /// Ready to be routed.
     Accepted {
         envelope: Envelope,
@@ -35,7 +41,10 @@ pub(crate) fn open(record: &mut Record, lenient: bool) -> Opened {
     let envelope = match Envelope::try_decode(body) {
         Ok(envelope) => envelope,
         Err(undecodable) => {
-            return Opened::Poison { body: undecodable.body, error: undecodable.error };
+            return Opened::Poison {
+                body: undecodable.body,
+                error: undecodable.error,
+            };
         }
     };
     match envelope.accept() {
@@ -45,7 +54,10 @@ pub(crate) fn open(record: &mut Record, lenient: bool) -> Opened {
         }
         Err(NotAccepted::NoIdentity) if lenient => {
             // Decoding refuses what has no identity, so that leniency has nothing to fill in.
-            return Opened::NotAccepted { envelope, error: NotAccepted::NoIdentity };
+            return Opened::NotAccepted {
+                envelope,
+                error: NotAccepted::NoIdentity,
+            };
         }
         Err(_) if lenient => {}
         Err(error) => return Opened::NotAccepted { envelope, error },
@@ -56,7 +68,11 @@ pub(crate) fn open(record: &mut Record, lenient: bool) -> Opened {
     };
     let wire = envelope.attempts().unwrap_or_default();
     let attempts = reconcile_attempts(wire, record.receive_count.as_deref());
-    Opened::Accepted { envelope, attempts: attempts.unsigned_abs(), trace_id }
+    Opened::Accepted {
+        envelope,
+        attempts: attempts.unsigned_abs(),
+        trace_id,
+    }
 }
 
 #[cfg(test)]
@@ -64,10 +80,14 @@ mod tests {
     use super::*;
     use crate::pipeline::Attribute;
 
-    const GOOD: &str = r#"{"job":"urn:x","trace_id":"t","data":{},"meta":{"schema_version":1},"attempts":0}"#;
+    const GOOD: &str =
+        r#"{"job":"urn:x","trace_id":"t","data":{},"meta":{"schema_version":1},"attempts":0}"#;
 
     fn opened(body: &str, version: Option<&str>, lenient: bool) -> Opened {
-        let mut record = Record { body: body.to_owned(), ..Record::default() };
+        let mut record = Record {
+            body: body.to_owned(),
+            ..Record::default()
+        };
         let attribute = |value| Attribute::text("bq-schema-version", "Number", value);
         record.attributes.extend(version.map(attribute));
         open(&mut record, lenient)
@@ -76,10 +96,19 @@ mod tests {
     #[test]
     fn the_gate_comes_before_the_body() {
         for body in [GOOD, "not json", ""] {
-            assert!(matches!(opened(body, Some("2"), true), Opened::Gated { .. }), "{body}");
+            assert!(
+                matches!(opened(body, Some("2"), true), Opened::Gated { .. }),
+                "{body}"
+            );
         }
-        assert!(matches!(opened(GOOD, Some("1"), false), Opened::Accepted { .. }));
-        assert!(matches!(opened(GOOD, Some(" \t"), false), Opened::Accepted { .. }));
+        assert!(matches!(
+            opened(GOOD, Some("1"), false),
+            Opened::Accepted { .. }
+        ));
+        assert!(matches!(
+            opened(GOOD, Some(" \t"), false),
+            Opened::Accepted { .. }
+        ));
     }
 
     #[test]
@@ -87,7 +116,10 @@ mod tests {
         let body = r#"{"job":"urn:x","meta":{"schema_version":2}}"#;
         for lenient in [false, true] {
             let opened = opened(body, None, lenient);
-            assert!(matches!(opened, Opened::UnsupportedVersion { .. }), "{opened:?}");
+            assert!(
+                matches!(opened, Opened::UnsupportedVersion { .. }),
+                "{opened:?}"
+            );
         }
     }
 
@@ -99,24 +131,45 @@ mod tests {
             r#"{"job":"urn:x","trace_id":" ","data":{},"meta":{},"attempts":0}"#,
         ];
         for body in bodies {
-            assert!(matches!(opened(body, None, false), Opened::NotAccepted { .. }), "{body}");
-            let Opened::Accepted { envelope, attempts, trace_id } = opened(body, None, true) else {
+            assert!(
+                matches!(opened(body, None, false), Opened::NotAccepted { .. }),
+                "{body}"
+            );
+            let Opened::Accepted {
+                envelope,
+                attempts,
+                trace_id,
+            } = opened(body, None, true)
+            else {
                 panic!("{body} must be accepted")
             };
             assert_eq!((envelope.body(), attempts), (body, 0));
             assert_eq!(trace_id.map(|id| id.len()), Some(36));
         }
         for poison in ["", "null", "{", r#"{"job":1}"#] {
-            assert!(matches!(opened(poison, None, true), Opened::Poison { .. }), "{poison}");
+            assert!(
+                matches!(opened(poison, None, true), Opened::Poison { .. }),
+                "{poison}"
+            );
         }
     }
 
     #[test]
     fn attempts_are_reconciled_and_never_negative() {
-        let rows = [("0", "1", 0), ("0", "3", 2), ("2", "5", 4), ("5", "1", 5), ("4", "x", 4), ("-3", "1", 0)];
+        let rows = [
+            ("0", "1", 0),
+            ("0", "3", 2),
+            ("2", "5", 4),
+            ("5", "1", 5),
+            ("4", "x", 4),
+            ("-3", "1", 0),
+        ];
         for (wire, receives, expected) in rows {
             let body = GOOD.replace("\"attempts\":0", &format!("\"attempts\":{wire}"));
-            let mut record = Record { body, ..Record::default() };
+            let mut record = Record {
+                body,
+                ..Record::default()
+            };
             record.receive_count = Some(receives.to_owned());
             let Opened::Accepted { attempts, .. } = open(&mut record, false) else {
                 panic!("must be accepted")

@@ -20,13 +20,13 @@ use super::failure::{
 use super::intake::{Opened, open};
 use super::record::Record;
 use super::report::{Reporter, Subject};
+use crate::BoxFuture;
 use crate::context::{Context, Delivery};
 use crate::envelope::{DeadLetter, Envelope, Reason, poison_attempts};
 use crate::handler::{ErrorKind, HandlerError, HandlerResult, Outcome};
 use crate::policy::{
     Action, Backoff, CopyKind, Event, HookResult, Pause, ReportKind, Rules, WireDelay, settle,
 };
-use crate::BoxFuture;
 
 /// The unknown-URN hook.
 pub(crate) type UnknownHook =
@@ -131,7 +131,10 @@ struct Cause<'a> {
 
 impl<'a> Cause<'a> {
     fn new(error: &'a (dyn StdError + Send + Sync + 'static), exception: &'a str) -> Self {
-        Self { error, exception: Some(exception) }
+        Self {
+            error,
+            exception: Some(exception),
+        }
     }
 }
 
@@ -158,7 +161,11 @@ impl Pipeline {
                 let seen = Seen::Envelope(Box::new(envelope));
                 self.finish(&record, seen, Event::NotAccepted, Some(cause))
             }
-            Opened::Accepted { envelope, attempts, trace_id } => {
+            Opened::Accepted {
+                envelope,
+                attempts,
+                trace_id,
+            } => {
                 let headers = record.headers();
                 let mut context =
                     Context::new(envelope, attempts, headers, record.source(&self.queue));
@@ -186,14 +193,20 @@ impl Pipeline {
         );
         let delivery_number = context.attempts().saturating_add(1);
         let result = self.call(handler, delivery.clone()).instrument(span).await;
-        let event = Event::Handled { result: &result, delivery_number };
+        let event = Event::Handled {
+            result: &result,
+            delivery_number,
+        };
         let answer = OutcomeError::of(&result);
         let cause = match (&result, &answer) {
             (Err(error), _) => {
                 let exception = short_type_name(error.type_name());
                 Some(Cause::new(error.as_error(), exception))
             }
-            (_, Some(answer)) => Some(Cause { error: answer, exception: None }),
+            (_, Some(answer)) => Some(Cause {
+                error: answer,
+                exception: None,
+            }),
             _ => None,
         };
         self.finish(record, Seen::Delivery(delivery), event, cause)
@@ -221,7 +234,10 @@ impl Pipeline {
             urn,
             queue = &*self.queue,
             message_id = record.message_id,
-            strategy = self.rules.unknown_urn.map_or("unset", |strategy| strategy.as_str()),
+            strategy = self
+                .rules
+                .unknown_urn
+                .map_or("unset", |strategy| strategy.as_str()),
             "no handler takes this URN"
         );
         let mut hook = HookResult::Absent;
@@ -237,12 +253,18 @@ impl Pipeline {
             if let Some(error) = failure {
                 hook = HookResult::Failed;
                 let subject = subject(record, Some(delivery.context().envelope()));
-                self.reporter.report(ReportKind::Hook, subject, error.as_error());
+                self.reporter
+                    .report(ReportKind::Hook, subject, error.as_error());
             }
         }
         let error = UnknownUrnError { urn };
         let cause = Cause::new(&error, "UnknownUrnError");
-        self.finish(record, Seen::Delivery(delivery), Event::UnknownUrn { hook }, Some(cause))
+        self.finish(
+            record,
+            Seen::Delivery(delivery),
+            Event::UnknownUrn { hook },
+            Some(cause),
+        )
     }
 
     /// Decides, reports, and prepares what the driver performs.
@@ -256,9 +278,14 @@ impl Pipeline {
         let decision = settle(&self.rules, event);
         let ending = ending(event);
         // A failed hook has been reported when it ran.
-        for kind in decision.reports.iter().filter(|kind| **kind != ReportKind::Hook) {
+        for kind in decision
+            .reports
+            .iter()
+            .filter(|kind| **kind != ReportKind::Hook)
+        {
             if let Some(cause) = cause {
-                self.reporter.report(*kind, subject(record, seen.envelope()), cause.error);
+                self.reporter
+                    .report(*kind, subject(record, seen.envelope()), cause.error);
             }
         }
         let settlement = match decision.action {
@@ -267,7 +294,11 @@ impl Pipeline {
             Action::Release(pause) => Settlement::Release(self.pause(pause, record, &seen)),
             Action::DeadLetter(kind) => self.copy(kind, record, &seen, cause),
         };
-        Processed { settlement, ending, seen }
+        Processed {
+            settlement,
+            ending,
+            seen,
+        }
     }
 
     /// How long a released message pauses (SPEC §2.12).
@@ -311,7 +342,9 @@ impl Pipeline {
         seen: &Seen,
         cause: Option<Cause<'_>>,
     ) -> Settlement {
-        let Some(target) = self.dead_letters else { return Settlement::Leave };
+        let Some(target) = self.dead_letters else {
+            return Settlement::Leave;
+        };
         let original = match (&kind, seen) {
             (CopyKind::Raw, _) => Original::Raw(seen.body()),
             (CopyKind::Annotated(reason), Seen::Delivery(delivery)) => {
@@ -319,7 +352,10 @@ impl Pipeline {
                 // The failed delivery counts; an unknown URN was not tried.
                 let tried = i64::from(*reason == Reason::Failed);
                 let envelope = delivery.context().envelope();
-                Original::Annotated { envelope, attempts: attempts.saturating_add(tried) }
+                Original::Annotated {
+                    envelope,
+                    attempts: attempts.saturating_add(tried),
+                }
             }
             _ => Original::Poison(seen.body()),
         };
@@ -339,7 +375,8 @@ impl Pipeline {
                 Settlement::DeadLetter(Box::new(message))
             }
             Err(error) => {
-                self.reporter.report(ReportKind::DeadLetter, subject, &error);
+                self.reporter
+                    .report(ReportKind::DeadLetter, subject, &error);
                 Settlement::Leave
             }
         }
@@ -377,7 +414,9 @@ impl Pipeline {
     }
 
     fn redacted(&self, text: String) -> Option<String> {
-        let Some(redact) = &self.redact else { return Some(cut(text)) };
+        let Some(redact) = &self.redact else {
+            return Some(cut(text));
+        };
         match catch_unwind(AssertUnwindSafe(|| redact(&text))) {
             Ok(text) => Some(cut(text)),
             Err(panic) => {
@@ -391,13 +430,23 @@ impl Pipeline {
 
 fn ending(event: Event<'_>) -> Ending {
     match event {
-        Event::Handled { result: Ok(Outcome::Done), .. } => Ending::Handled,
-        Event::Handled { result: Ok(Outcome::Discard), .. } => Ending::Discarded,
+        Event::Handled {
+            result: Ok(Outcome::Done),
+            ..
+        } => Ending::Handled,
+        Event::Handled {
+            result: Ok(Outcome::Discard),
+            ..
+        } => Ending::Discarded,
         Event::Handled { .. } => Ending::Failed,
         _ => Ending::Unhandled,
     }
 }
 
 fn subject<'a>(record: &'a Record, envelope: Option<&'a Envelope>) -> Subject<'a> {
-    Subject { message_id: &record.message_id, receive_count: record.receives(), envelope }
+    Subject {
+        message_id: &record.message_id,
+        receive_count: record.receives(),
+        envelope,
+    }
 }

@@ -31,19 +31,23 @@ impl Record {
         let text = self.receive_count.as_deref()?;
         let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         // More digits than fit still count as very often.
-        digits.then(|| text.parse().unwrap_or(u64::MAX)).filter(|count| *count > 0)
+        digits
+            .then(|| text.parse().unwrap_or(u64::MAX))
+            .filter(|count| *count > 0)
     }
 
     /// The declared schema version, whatever its data type.
     pub(crate) fn declared_version(&self) -> Option<&str> {
-        self.attributes.iter().find(|attribute| attribute.name == SCHEMA_VERSION)?.as_text()
+        self.attributes
+            .iter()
+            .find(|attribute| attribute.name == SCHEMA_VERSION)?
+            .as_text()
     }
 
     /// The attributes that are text, as a handler sees them (SPEC §3.4).
     pub(crate) fn headers(&self) -> Headers {
-        let text = |attribute: &Attribute| {
-            Some((attribute.name.clone(), attribute.as_text()?.to_owned()))
-        };
+        let text =
+            |attribute: &Attribute| Some((attribute.name.clone(), attribute.as_text()?.to_owned()));
         self.attributes.iter().filter_map(text).collect()
     }
 
@@ -68,11 +72,23 @@ mod tests {
     #[test]
     fn the_receive_count_is_a_positive_decimal() {
         let receives = |text: Option<&str>| {
-            Record { receive_count: text.map(str::to_owned), ..Record::default() }.receives()
+            Record {
+                receive_count: text.map(str::to_owned),
+                ..Record::default()
+            }
+            .receives()
         };
         assert_eq!(receives(Some("3")), Some(3));
         assert_eq!(receives(Some("99999999999999999999999")), Some(u64::MAX));
-        for odd in [None, Some(""), Some("0"), Some("-1"), Some("+1"), Some("x"), Some("1.0")] {
+        for odd in [
+            None,
+            Some(""),
+            Some("0"),
+            Some("-1"),
+            Some("+1"),
+            Some("x"),
+            Some("1.0"),
+        ] {
             assert_eq!(receives(odd), None, "{odd:?}");
         }
     }
@@ -81,7 +97,9 @@ mod tests {
     fn a_gate_attribute_of_any_text_type_counts_and_a_binary_one_does_not() {
         let mut record = Record::default();
         assert_eq!(record.declared_version(), None);
-        record.attributes.push(Attribute::text("bq-schema-version", "String.x", "2"));
+        record
+            .attributes
+            .push(Attribute::text("bq-schema-version", "String.x", "2"));
         assert_eq!(record.declared_version(), Some("2"));
         record.attributes[0].value = super::super::Value::Binary(b"2".to_vec());
         assert_eq!(record.declared_version(), None);

@@ -63,7 +63,11 @@ pub(crate) struct Reporter {
 
 impl Reporter {
     pub(crate) fn new(queue: Arc<str>, hook: Option<ErrorHook>, counters: Arc<Counters>) -> Self {
-        Self { queue, hook, counters }
+        Self {
+            queue,
+            hook,
+            counters,
+        }
     }
 
     pub(crate) fn report(
@@ -74,7 +78,10 @@ impl Reporter {
     ) {
         self.counters.errors.one();
         let urn = subject.envelope.map_or("", Envelope::urn);
-        let trace_id = subject.envelope.and_then(Envelope::trace_id).unwrap_or_default();
+        let trace_id = subject
+            .envelope
+            .and_then(Envelope::trace_id)
+            .unwrap_or_default();
         tracing::error!(
             kind = kind.as_str(),
             queue = &*self.queue,
@@ -96,14 +103,20 @@ impl Reporter {
         };
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| hook(&event))) {
             let text = panic_text(&*panic);
-            tracing::error!(kind = kind.as_str(), queue = &*self.queue, "on_error panicked: {text}");
+            tracing::error!(
+                kind = kind.as_str(),
+                queue = &*self.queue,
+                "on_error panicked: {text}"
+            );
         }
     }
 }
 
 impl fmt::Debug for Reporter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reporter").field("queue", &self.queue).finish_non_exhaustive()
+        f.debug_struct("Reporter")
+            .field("queue", &self.queue)
+            .finish_non_exhaustive()
     }
 }
 

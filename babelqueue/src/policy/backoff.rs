@@ -42,7 +42,9 @@ pub enum Jitter {
 #[non_exhaustive]
 pub enum BackoffError {
     /// A negative or non-finite number of seconds.
-    #[error("the backoff's {option} of {seconds} s is not possible: give a finite, not negative one")]
+    #[error(
+        "the backoff's {option} of {seconds} s is not possible: give a finite, not negative one"
+    )]
     Seconds {
         /// `base` or `max`.
         option: &'static str,
@@ -77,7 +79,12 @@ impl Backoff {
     /// All four options at once, in seconds, as a configuration file may hold them; a `max` of 0
     /// means no cap. Checked by [`validate`](Self::validate), which the consumer's `build()` calls.
     pub const fn from_seconds(base: f64, multiplier: f64, max: f64, jitter: Jitter) -> Self {
-        Self { base, multiplier, max, jitter }
+        Self {
+            base,
+            multiplier,
+            max,
+            jitter,
+        }
     }
 
     /// Caps the pause; zero means no cap.
@@ -117,7 +124,9 @@ impl Backoff {
             }
         }
         if !self.multiplier.is_finite() || self.multiplier <= 0.0 {
-            return Err(BackoffError::Multiplier { multiplier: self.multiplier });
+            return Err(BackoffError::Multiplier {
+                multiplier: self.multiplier,
+            });
         }
         Ok(())
     }
@@ -134,7 +143,11 @@ impl Backoff {
         if raw.is_nan() {
             return 0.0;
         }
-        let capped = if self.max > 0.0 { raw.min(self.max) } else { raw };
+        let capped = if self.max > 0.0 {
+            raw.min(self.max)
+        } else {
+            raw
+        };
         let spread = match self.jitter {
             Jitter::None => capped,
             Jitter::Full => capped * uniform,
@@ -161,26 +174,44 @@ pub struct WireDelay {
 
 impl WireDelay {
     /// No delay.
-    pub const ZERO: Self = Self { seconds: 0, altered: false };
+    pub const ZERO: Self = Self {
+        seconds: 0,
+        altered: false,
+    };
 
     /// For a computed pause: a fraction is floored.
     pub fn computed(seconds: f64) -> Self {
         if seconds.is_nan() || seconds < 0.0 {
-            return Self { seconds: 0, altered: true };
+            return Self {
+                seconds: 0,
+                altered: true,
+            };
         }
         if seconds > f64::from(MAX_VISIBILITY_SECONDS) {
-            return Self { seconds: MAX_VISIBILITY_SECONDS, altered: true };
+            return Self {
+                seconds: MAX_VISIBILITY_SECONDS,
+                altered: true,
+            };
         }
         // In range, so the cast only drops the fraction.
-        Self { seconds: seconds as i32, altered: false }
+        Self {
+            seconds: seconds as i32,
+            altered: false,
+        }
     }
 
     /// For a delay that somebody stated: a fraction is rounded up, so that it never becomes zero.
     pub fn given(delay: Duration) -> Self {
         let seconds = delay.as_secs() + u64::from(delay.subsec_nanos() > 0);
         match i32::try_from(seconds) {
-            Ok(seconds) if seconds <= MAX_VISIBILITY_SECONDS => Self { seconds, altered: false },
-            _ => Self { seconds: MAX_VISIBILITY_SECONDS, altered: true },
+            Ok(seconds) if seconds <= MAX_VISIBILITY_SECONDS => Self {
+                seconds,
+                altered: false,
+            },
+            _ => Self {
+                seconds: MAX_VISIBILITY_SECONDS,
+                altered: true,
+            },
         }
     }
 
@@ -197,7 +228,10 @@ impl WireDelay {
         if self.seconds <= left {
             return self;
         }
-        Self { seconds: left, altered: true }
+        Self {
+            seconds: left,
+            altered: true,
+        }
     }
 }
 
@@ -234,7 +268,9 @@ mod tests {
 
     #[test]
     fn full_jitter_is_drawn_after_the_cap() {
-        let backoff = Backoff::exponential(secs(10)).max(secs(60)).jitter(Jitter::Full);
+        let backoff = Backoff::exponential(secs(10))
+            .max(secs(60))
+            .jitter(Jitter::Full);
         assert_eq!(backoff.delay_seconds(9, 0.0), 0.0);
         assert_eq!(backoff.delay_seconds(9, 0.5), 30.0);
         assert_eq!(backoff.delay_seconds(9, 1.0), 60.0);
@@ -249,9 +285,21 @@ mod tests {
         assert_eq!(Backoff::exponential(secs(5)).validate(), Ok(()));
         assert_eq!(Backoff::none().validate(), Ok(()));
         for bad in [-1.0, f64::NAN, f64::INFINITY] {
-            assert!(Backoff::from_seconds(bad, 1.0, 0.0, Jitter::None).validate().is_err());
-            assert!(Backoff::from_seconds(1.0, 1.0, bad, Jitter::None).validate().is_err());
-            assert!(Backoff::from_seconds(1.0, bad, 0.0, Jitter::None).validate().is_err());
+            assert!(
+                Backoff::from_seconds(bad, 1.0, 0.0, Jitter::None)
+                    .validate()
+                    .is_err()
+            );
+            assert!(
+                Backoff::from_seconds(1.0, 1.0, bad, Jitter::None)
+                    .validate()
+                    .is_err()
+            );
+            assert!(
+                Backoff::from_seconds(1.0, bad, 0.0, Jitter::None)
+                    .validate()
+                    .is_err()
+            );
         }
         assert!(Backoff::fixed(secs(1)).multiplier(0.0).validate().is_err());
     }
@@ -272,7 +320,14 @@ mod tests {
         ];
         for (seconds, expected, altered) in computed {
             let wire = WireDelay::computed(seconds);
-            assert_eq!(wire, WireDelay { seconds: expected, altered }, "{seconds}");
+            assert_eq!(
+                wire,
+                WireDelay {
+                    seconds: expected,
+                    altered
+                },
+                "{seconds}"
+            );
         }
     }
 
@@ -289,17 +344,30 @@ mod tests {
         ];
         for (delay, expected, altered) in given {
             let wire = WireDelay::given(delay);
-            assert_eq!(wire, WireDelay { seconds: expected, altered }, "{delay:?}");
+            assert_eq!(
+                wire,
+                WireDelay {
+                    seconds: expected,
+                    altered
+                },
+                "{delay:?}"
+            );
         }
     }
 
     #[test]
     fn c_038_a_backoff_beyond_twelve_hours_is_cut_to_what_is_left() {
         let most = WireDelay::computed(f64::INFINITY);
-        assert_eq!(most.within_lease(Duration::from_millis(999)).seconds, 43_200);
+        assert_eq!(
+            most.within_lease(Duration::from_millis(999)).seconds,
+            43_200
+        );
         let later = most.within_lease(secs(30));
         assert_eq!((later.seconds, later.altered), (43_168, true));
-        assert_eq!(WireDelay::given(secs(30)).within_lease(secs(600)), WireDelay::given(secs(30)));
+        assert_eq!(
+            WireDelay::given(secs(30)).within_lease(secs(600)),
+            WireDelay::given(secs(30))
+        );
         assert_eq!(most.within_lease(secs(50_000)).seconds, 0);
         assert_eq!(most.within_lease(Duration::MAX / 2).seconds, 0);
     }

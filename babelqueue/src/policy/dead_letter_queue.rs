@@ -23,12 +23,16 @@ enum Target {
 impl DeadLetterQueue {
     /// The queue with this URL.
     pub fn url(url: impl Into<String>) -> Self {
-        Self { target: Target::Url(url.into()) }
+        Self {
+            target: Target::Url(url.into()),
+        }
     }
 
     /// The queue of this name, in the account and region of the queue consumed from.
     pub fn name(name: impl Into<String>) -> Self {
-        Self { target: Target::Name(name.into()) }
+        Self {
+            target: Target::Name(name.into()),
+        }
     }
 
     /// `<queue>-dlq`, or `<base>-dlq.fifo` for `<base>.fifo`: the family's default.
@@ -39,7 +43,9 @@ impl DeadLetterQueue {
     /// Like [`default_name`](Self::default_name) with another suffix than `-dlq`; an empty one
     /// means the default.
     pub fn with_suffix(suffix: impl Into<String>) -> Self {
-        Self { target: Target::Suffix(suffix.into()) }
+        Self {
+            target: Target::Suffix(suffix.into()),
+        }
     }
 
     /// The URL, for a consumer of the queue with the URL `source`.
@@ -75,7 +81,9 @@ impl DeadLetterQueue {
 /// # Errors
 /// [`NameError`] when SQS cannot have a queue of that name.
 pub fn dead_letter_name(queue: &str, suffix: Option<&str>) -> Result<String, NameError> {
-    let suffix = suffix.filter(|suffix| !suffix.is_empty()).unwrap_or(DEFAULT_SUFFIX);
+    let suffix = suffix
+        .filter(|suffix| !suffix.is_empty())
+        .unwrap_or(DEFAULT_SUFFIX);
     let (base, fifo) = split_fifo(queue);
     let name = format!("{base}{suffix}{fifo}");
     check_name(&name)?;

@@ -10,7 +10,11 @@ const FIFO: &str = ".fifo";
 /// assert_eq!(queue_name("https://sqs.eu-west-1.amazonaws.com/1234/orders"), "orders");
 /// ```
 pub fn queue_name(url: &str) -> &str {
-    let path = url.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+    let path = url
+        .split(['?', '#'])
+        .next()
+        .unwrap_or_default()
+        .trim_end_matches('/');
     path.rsplit('/').next().unwrap_or_default()
 }
 
@@ -63,10 +67,16 @@ pub(crate) fn check_name(name: &str) -> Result<(), NameError> {
     }
     let legal = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if let Some(character) = base.chars().find(|c| !legal(*c)) {
-        return Err(NameError::Character { name: name.to_owned(), character });
+        return Err(NameError::Character {
+            name: name.to_owned(),
+            character,
+        });
     }
     if name.len() > 80 {
-        return Err(NameError::TooLong { name: name.to_owned(), length: name.len() });
+        return Err(NameError::TooLong {
+            name: name.to_owned(),
+            length: name.len(),
+        });
     }
     Ok(())
 }
@@ -77,7 +87,10 @@ mod tests {
 
     #[test]
     fn the_name_is_the_last_segment() {
-        assert_eq!(queue_name("http://localhost:9324/000000000000/orders.fifo/"), "orders.fifo");
+        assert_eq!(
+            queue_name("http://localhost:9324/000000000000/orders.fifo/"),
+            "orders.fifo"
+        );
         assert_eq!(queue_name("orders"), "orders");
         assert_eq!(queue_name(""), "");
         assert!(is_fifo("http://x/1/orders.fifo"));
@@ -87,9 +100,18 @@ mod tests {
     #[test]
     fn dotted_names_are_refused() {
         assert_eq!(check_name("orders-dlq_1.fifo"), Ok(()));
-        assert!(matches!(check_name("orders.dlq"), Err(NameError::Character { character: '.', .. })));
-        assert!(matches!(check_name("a.b.fifo"), Err(NameError::Character { .. })));
+        assert!(matches!(
+            check_name("orders.dlq"),
+            Err(NameError::Character { character: '.', .. })
+        ));
+        assert!(matches!(
+            check_name("a.b.fifo"),
+            Err(NameError::Character { .. })
+        ));
         assert_eq!(check_name(".fifo"), Err(NameError::Empty));
-        assert!(matches!(check_name(&"x".repeat(81)), Err(NameError::TooLong { length: 81, .. })));
+        assert!(matches!(
+            check_name(&"x".repeat(81)),
+            Err(NameError::TooLong { length: 81, .. })
+        ));
     }
 }

@@ -167,7 +167,10 @@ pub fn settle(rules: &Rules, event: Event<'_>) -> Decision {
         Event::Poison => unrouted(rules, CopyKind::Poison, &[ReportKind::Poison]),
         Event::NotAccepted => unrouted(rules, CopyKind::Poison, &[ReportKind::NotAccepted]),
         Event::UnknownUrn { hook } => unknown_urn(rules, hook),
-        Event::Handled { result, delivery_number } => handled(rules, result, delivery_number),
+        Event::Handled {
+            result,
+            delivery_number,
+        } => handled(rules, result, delivery_number),
     }
 }
 
@@ -190,7 +193,14 @@ fn unknown_urn(rules: &Rules, hook: HookResult) -> Decision {
         (None, HookResult::Failed) => Decision::new(Action::Leave, hook_only),
         (None, HookResult::Absent) | (Some(UnknownUrn::Fail), _) => {
             let both = &[ReportKind::Hook, ReportKind::UnknownUrn];
-            Decision::new(Action::Leave, if failed { both } else { &[ReportKind::UnknownUrn] })
+            Decision::new(
+                Action::Leave,
+                if failed {
+                    both
+                } else {
+                    &[ReportKind::UnknownUrn]
+                },
+            )
         }
         (Some(UnknownUrn::Delete), _) => Decision::new(Action::Delete, hook_only),
         (Some(UnknownUrn::Release { delay }), _) => {
@@ -200,9 +210,10 @@ fn unknown_urn(rules: &Rules, hook: HookResult) -> Decision {
         (Some(UnknownUrn::DeadLetter), _) if !rules.dead_letter_queue => {
             Decision::new(Action::Leave, hook_only)
         }
-        (Some(UnknownUrn::DeadLetter), _) => {
-            Decision::new(Action::DeadLetter(CopyKind::Annotated(Reason::UnknownUrn)), hook_only)
-        }
+        (Some(UnknownUrn::DeadLetter), _) => Decision::new(
+            Action::DeadLetter(CopyKind::Annotated(Reason::UnknownUrn)),
+            hook_only,
+        ),
     }
 }
 
@@ -217,8 +228,9 @@ fn handled(rules: &Rules, result: &HandlerResult, delivery_number: u64) -> Decis
         }
         Err(error) => error.verdict(),
     };
-    let exhausted =
-        rules.max_attempts.is_some_and(|most| delivery_number >= u64::from(most));
+    let exhausted = rules
+        .max_attempts
+        .is_some_and(|most| delivery_number >= u64::from(most));
     let action = match verdict {
         Verdict::Retry if !exhausted => Action::Release(Pause::Policy),
         Verdict::RetryAfter(after) if !exhausted => Action::Release(Pause::Given(after)),

@@ -60,7 +60,9 @@ impl FromStr for UnknownUrn {
         Ok(match text {
             "fail" => Self::Fail,
             "delete" => Self::Delete,
-            "release" => Self::Release { delay: Duration::ZERO },
+            "release" => Self::Release {
+                delay: Duration::ZERO,
+            },
             "dead_letter" => Self::DeadLetter,
             _ => return Err(ParseUnknownUrnError(text.to_owned())),
         })

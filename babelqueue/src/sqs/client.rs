@@ -44,14 +44,19 @@ impl Clients {
             .timeout_config(bounded(config.timeout_config()))
             .retry_partition(own_partition())
             .build();
-        Self { receive: Client::from_conf(receive), settle: Client::from_conf(settle) }
+        Self {
+            receive: Client::from_conf(receive),
+            settle: Client::from_conf(settle),
+        }
     }
 }
 
 /// A client whose every call ends in time, for publishing.
 pub(super) fn sending(client: &Client) -> Client {
     let config = client.config();
-    let bounded = config.to_builder().timeout_config(bounded(config.timeout_config()));
+    let bounded = config
+        .to_builder()
+        .timeout_config(bounded(config.timeout_config()));
     Client::from_conf(bounded.build())
 }
 
@@ -71,7 +76,9 @@ fn receive_timeouts(users: Option<&TimeoutConfig>, wait: Duration) -> TimeoutCon
 
 /// The user's timeouts where there are any, ours where there are none.
 fn bounded(users: Option<&TimeoutConfig>) -> TimeoutConfig {
-    let users = users.cloned().unwrap_or_else(|| TimeoutConfig::builder().build());
+    let users = users
+        .cloned()
+        .unwrap_or_else(|| TimeoutConfig::builder().build());
     let mut timeouts = users.to_builder();
     if users.operation_attempt_timeout().is_none() {
         timeouts.set_operation_attempt_timeout(Some(ATTEMPT));
@@ -137,13 +144,19 @@ mod tests {
             .build();
         let clients = Clients::derive(&Client::from_conf(config), WAIT);
         let receive = clients.receive.config();
-        assert_eq!(receive.retry_config().map(RetryConfig::max_attempts), Some(1));
+        assert_eq!(
+            receive.retry_config().map(RetryConfig::max_attempts),
+            Some(1)
+        );
         let protection = receive.stalled_stream_protection().expect("set");
         assert!(!protection.download_enabled() && !protection.upload_enabled());
         let timeouts = receive.timeout_config().expect("set");
         assert_eq!(timeouts.operation_timeout(), Some(secs(25)));
         let settle = clients.settle.config();
-        assert_eq!(settle.retry_config().map(RetryConfig::max_attempts), Some(7));
+        assert_eq!(
+            settle.retry_config().map(RetryConfig::max_attempts),
+            Some(7)
+        );
         assert!(settle.retry_partition().is_some());
     }
 }

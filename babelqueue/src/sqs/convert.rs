@@ -36,7 +36,11 @@ fn from_sdk(attributes: HashMap<String, MessageAttributeValue>) -> Vec<Attribute
             // SQS does not deliver an attribute without a value.
             (None, None) => return None,
         };
-        Some(Attribute { name, data_type: attribute.data_type, value })
+        Some(Attribute {
+            name,
+            data_type: attribute.data_type,
+            value,
+        })
     };
     let mut attributes: Vec<_> = attributes.into_iter().filter_map(convert).collect();
     attributes.sort_unstable_by(|a, b| a.name.cmp(&b.name));
@@ -47,7 +51,7 @@ fn from_sdk(attributes: HashMap<String, MessageAttributeValue>) -> Vec<Attribute
 pub(super) fn to_sdk(
     attributes: Vec<Attribute>,
 ) -> Result<Option<HashMap<String, MessageAttributeValue>>, BuildError> {
-    let convert = |attribute: Attribute| {
+    let convert = |attribute: Attribute| -> Result<_, BuildError> {
         let builder = MessageAttributeValue::builder().data_type(attribute.data_type);
         let value = match attribute.value {
             Value::Text(text) => builder.string_value(text),
@@ -55,6 +59,9 @@ pub(super) fn to_sdk(
         };
         Ok((attribute.name, value.build()?))
     };
-    let attributes = attributes.into_iter().map(convert).collect::<Result<HashMap<_, _>, _>>()?;
+    let attributes = attributes
+        .into_iter()
+        .map(convert)
+        .collect::<Result<HashMap<_, _>, _>>()?;
     Ok((!attributes.is_empty()).then_some(attributes))
 }

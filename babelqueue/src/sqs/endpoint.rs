@@ -46,23 +46,33 @@ pub enum EndpointError {
 /// Refuses a queue URL of another host than the client's own endpoint. An endpoint that was set
 /// explicitly wins: behind a proxy, a VPC endpoint or an emulator the hosts may well differ.
 pub(super) fn check(client: &Client, queue_url: &str) -> Result<(), EndpointError> {
-    let not_a_url = || EndpointError::NotAUrl { url: queue_url.to_owned() };
+    let not_a_url = || EndpointError::NotAUrl {
+        url: queue_url.to_owned(),
+    };
     let queue_host = host_of(queue_url).ok_or_else(not_a_url)?;
     let Some(client_host) = client_host(client) else {
         // The client cannot say without waiting, such as one with a resolver of its own.
         tracing::debug!(queue_url, "the endpoint of the client could not be checked");
         return Ok(());
     };
-    let region = client.config().region().map_or("", |region| region.as_ref());
+    let region = client
+        .config()
+        .region()
+        .map_or("", |region| region.as_ref());
     if hosts_agree(queue_host, &client_host, region) {
         return Ok(());
     }
-    Err(EndpointError::OtherHost { queue_host: queue_host.to_owned(), client_host })
+    Err(EndpointError::OtherHost {
+        queue_host: queue_host.to_owned(),
+        client_host,
+    })
 }
 
 /// Host and port of an `http` or `https` URL that has a path.
 fn host_of(url: &str) -> Option<&str> {
-    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
+    let rest = url
+        .strip_prefix("https://")
+        .or_else(|| url.strip_prefix("http://"))?;
     let (host, path) = rest.split_once('/')?;
     (!host.is_empty() && !path.trim_matches('/').is_empty()).then_some(host)
 }
@@ -73,7 +83,9 @@ fn hosts_agree(queue: &str, client: &str, region: &str) -> bool {
     }
     // What the SDK resolves by itself looks like this; anything else was set explicitly.
     let own = |prefix: &str| {
-        let rest = client.strip_prefix(prefix).and_then(|rest| rest.strip_prefix(region));
+        let rest = client
+            .strip_prefix(prefix)
+            .and_then(|rest| rest.strip_prefix(region));
         !region.is_empty() && rest.is_some_and(|rest| rest.starts_with('.'))
     };
     if !own("sqs.") && !own("sqs-fips.") {
@@ -87,7 +99,9 @@ fn hosts_agree(queue: &str, client: &str, region: &str) -> bool {
         format!("sqs-fips.{region}.api.aws"),
         format!("{region}.queue.amazonaws.com"),
     ];
-    aliases.iter().any(|alias| queue.eq_ignore_ascii_case(alias))
+    aliases
+        .iter()
+        .any(|alias| queue.eq_ignore_ascii_case(alias))
         || (region == "us-east-1" && queue.eq_ignore_ascii_case("queue.amazonaws.com"))
 }
 
@@ -107,7 +121,11 @@ fn client_host(client: &Client) -> Option<String> {
     config.set_interceptors([]);
     let call = Client::from_conf(config.build()).list_queues().send();
     let _ = Box::pin(call).now_or_never();
-    let uri = probe.uri.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+    let uri = probe
+        .uri
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take()?;
     host_of(&format!("{}/x", uri.trim_end_matches('/'))).map(str::to_owned)
 }
 
@@ -155,18 +173,54 @@ mod tests {
         let ok = |region, endpoint, url| check(&client(region, endpoint), url);
         let aws = "https://sqs.eu-west-1.amazonaws.com/1234/orders";
         assert_eq!(ok("eu-west-1", None, aws), Ok(()));
-        assert_eq!(ok("eu-west-1", None, "https://eu-west-1.queue.amazonaws.com/1/q"), Ok(()));
-        assert_eq!(ok("us-east-1", None, "https://queue.amazonaws.com/1/q"), Ok(()));
-        assert_eq!(ok("cn-north-1", None, "https://sqs.cn-north-1.amazonaws.com.cn/1/q"), Ok(()));
+        assert_eq!(
+            ok(
+                "eu-west-1",
+                None,
+                "https://eu-west-1.queue.amazonaws.com/1/q"
+            ),
+            Ok(())
+        );
+        assert_eq!(
+            ok("us-east-1", None, "https://queue.amazonaws.com/1/q"),
+            Ok(())
+        );
+        assert_eq!(
+            ok(
+                "cn-north-1",
+                None,
+                "https://sqs.cn-north-1.amazonaws.com.cn/1/q"
+            ),
+            Ok(())
+        );
         // An explicit endpoint wins.
-        assert_eq!(ok("eu-west-1", Some("http://sqs:4566"), "http://localhost:4566/0/q"), Ok(()));
+        assert_eq!(
+            ok(
+                "eu-west-1",
+                Some("http://sqs:4566"),
+                "http://localhost:4566/0/q"
+            ),
+            Ok(())
+        );
         assert_eq!(ok("eu-west-1", Some("http://sqs:4566"), aws), Ok(()));
         // Without one, another host or region is refused.
-        for url in ["http://queue-host:9324/0/q", "https://sqs.us-east-1.amazonaws.com/1/q"] {
+        for url in [
+            "http://queue-host:9324/0/q",
+            "https://sqs.us-east-1.amazonaws.com/1/q",
+        ] {
             let error = ok("eu-west-1", None, url).expect_err(url);
-            assert!(error.to_string().contains("`sqs.eu-west-1.amazonaws.com`"), "{error}");
+            assert!(
+                error.to_string().contains("`sqs.eu-west-1.amazonaws.com`"),
+                "{error}"
+            );
         }
-        for bad in ["", "orders", "https://host", "https://host/", "ftp://host/1/q"] {
+        for bad in [
+            "",
+            "orders",
+            "https://host",
+            "https://host/",
+            "ftp://host/1/q",
+        ] {
             let error = ok("eu-west-1", None, bad).expect_err(bad);
             assert!(matches!(error, EndpointError::NotAUrl { .. }), "{error}");
         }

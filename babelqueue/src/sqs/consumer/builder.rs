@@ -29,7 +29,13 @@ pub struct SqsConsumerBuilder<R, S = ()> {
 
 impl<R> SqsConsumerBuilder<R> {
     pub(super) fn new(client: Client, queue_url: String, router: R) -> Self {
-        Self { client, queue_url, router, state: (), options: Options::default() }
+        Self {
+            client,
+            queue_url,
+            router,
+            state: (),
+            options: Options::default(),
+        }
     }
 }
 
@@ -41,8 +47,20 @@ impl<R, S> SqsConsumerBuilder<R, S> {
 
     /// The state that handlers take parts of with `State<T>`.
     pub fn state<T>(self, state: T) -> SqsConsumerBuilder<R, T> {
-        let Self { client, queue_url, router, state: _, options } = self;
-        SqsConsumerBuilder { client, queue_url, router, state, options }
+        let Self {
+            client,
+            queue_url,
+            router,
+            state: _,
+            options,
+        } = self;
+        SqsConsumerBuilder {
+            client,
+            queue_url,
+            router,
+            state,
+            options,
+        }
     }
 
     /// How many handlers run at a time: 10 unless set. With 1, messages are handled one by one in
@@ -217,7 +235,13 @@ impl<R, S> SqsConsumerBuilder<R, S> {
         R: Routes<S>,
         S: Send + Sync + 'static,
     {
-        let Self { client, queue_url, router, state, options } = self;
+        let Self {
+            client,
+            queue_url,
+            router,
+            state,
+            options,
+        } = self;
         let dispatch = Arc::new(Bound::new(router, state));
         config::assemble(client, queue_url, options, dispatch).map(SqsConsumer::new)
     }
@@ -225,6 +249,8 @@ impl<R, S> SqsConsumerBuilder<R, S> {
 
 impl<R, S> std::fmt::Debug for SqsConsumerBuilder<R, S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SqsConsumerBuilder").field("queue_url", &self.queue_url).finish_non_exhaustive()
+        f.debug_struct("SqsConsumerBuilder")
+            .field("queue_url", &self.queue_url)
+            .finish_non_exhaustive()
     }
 }

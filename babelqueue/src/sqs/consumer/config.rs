@@ -10,9 +10,7 @@ use super::handle::Control;
 use super::options::Options;
 use super::shared::Shared;
 use crate::pipeline::{Clock, Counters, DeadLetterTarget, Dispatch, Pipeline, Reporter};
-use crate::policy::{
-    MAX_VISIBILITY_SECONDS, Rules, UnknownUrn, check_name, is_fifo, queue_name,
-};
+use crate::policy::{MAX_VISIBILITY_SECONDS, Rules, UnknownUrn, check_name, is_fifo, queue_name};
 use crate::sqs::client::Clients;
 use crate::sqs::endpoint;
 
@@ -51,7 +49,11 @@ pub(super) fn assemble(
     endpoint::check(&client, &queue_url)?;
     let queue: Arc<str> = queue_name(&queue_url).into();
     let counters = Arc::new(Counters::default());
-    let reporter = Reporter::new(Arc::clone(&queue), options.error_hook, Arc::clone(&counters));
+    let reporter = Reporter::new(
+        Arc::clone(&queue),
+        options.error_hook,
+        Arc::clone(&counters),
+    );
     let pipeline = Pipeline {
         queue,
         dispatch,
@@ -63,10 +65,13 @@ pub(super) fn assemble(
         },
         backoff: options.backoff,
         release_delay: options.release_delay,
-        dead_letters: config.dead_letter_url.as_deref().map(|url| DeadLetterTarget {
-            fifo: is_fifo(url),
-            max_bytes: options.max_message_bytes,
-        }),
+        dead_letters: config
+            .dead_letter_url
+            .as_deref()
+            .map(|url| DeadLetterTarget {
+                fifo: is_fifo(url),
+                max_bytes: options.max_message_bytes,
+            }),
         lenient: options.lenient,
         lang: options.lang,
         handler_timeout: options.handler_timeout,
@@ -76,35 +81,65 @@ pub(super) fn assemble(
         clock: Clock::new(),
     };
     let clients = Clients::derive(&client, options.wait_time);
-    Ok(Shared::new(config, pipeline, clients, Control::new(counters)))
+    Ok(Shared::new(
+        config,
+        pipeline,
+        clients,
+        Control::new(counters),
+    ))
 }
 
 fn check(queue_url: &str, options: &Options) -> Result<Config, BuildError> {
     let queue = queue_name(queue_url);
     check_name(queue)?;
     at_least_one("concurrency", options.concurrency)?;
-    let max_in_flight = options.max_in_flight.unwrap_or(options.concurrency.saturating_add(20));
+    let max_in_flight = options
+        .max_in_flight
+        .unwrap_or(options.concurrency.saturating_add(20));
     at_least_one("max_in_flight", max_in_flight)?;
     if let Some(bytes) = options.max_in_flight_bytes {
         at_least_one("max_in_flight_bytes", bytes)?;
     }
     if !(1..=10).contains(&options.batch_size) {
-        return Err(BuildError::range("batch_size", options.batch_size, "1 to 10 messages"));
+        return Err(BuildError::range(
+            "batch_size",
+            options.batch_size,
+            "1 to 10 messages",
+        ));
     }
     if options.max_attempts == Some(0) {
-        return Err(BuildError::range("max_attempts", 0, "at least 1, or leave it out"));
+        return Err(BuildError::range(
+            "max_attempts",
+            0,
+            "at least 1, or leave it out",
+        ));
     }
     if !(1..=1_048_576).contains(&options.max_message_bytes) {
         let bytes = options.max_message_bytes;
-        return Err(BuildError::range("max_message_bytes", bytes, "1 to 1048576 bytes"));
+        return Err(BuildError::range(
+            "max_message_bytes",
+            bytes,
+            "1 to 1048576 bytes",
+        ));
     }
-    if options.handler_timeout.is_some_and(|timeout| timeout.is_zero()) {
-        return Err(BuildError::range("handler_timeout", "0 s", "more than zero, or leave it out"));
+    if options
+        .handler_timeout
+        .is_some_and(|timeout| timeout.is_zero())
+    {
+        return Err(BuildError::range(
+            "handler_timeout",
+            "0 s",
+            "more than zero, or leave it out",
+        ));
     }
     let longest = Duration::from_secs(MAX_VISIBILITY_SECONDS as u64 - 60);
     if options.max_handling_time > longest {
         let time = format!("{:?}", options.max_handling_time);
-        return Err(BuildError::range("max_handling_time", time, "up to 11 h 59 min"));
+        return Err(BuildError::range(
+            "max_handling_time",
+            time,
+            "up to 11 h 59 min",
+        ));
     }
     options.backoff.validate()?;
     let wait_seconds = whole_seconds("wait_time", options.wait_time, 20, "whole seconds, 0 to 20")?;
@@ -146,7 +181,9 @@ fn dead_letter_url(queue_url: &str, options: &Options) -> Result<Option<String>,
     let (queue, dead_letters) = (queue_name(queue_url), queue_name(&url));
     // The same name in another account is another queue.
     if url.trim_end_matches('/') == queue_url.trim_end_matches('/') {
-        return Err(BuildError::OwnDeadLetterQueue { queue: queue.to_owned() });
+        return Err(BuildError::OwnDeadLetterQueue {
+            queue: queue.to_owned(),
+        });
     }
     if is_fifo(queue) != is_fifo(dead_letters) {
         return Err(BuildError::DeadLetterQueueType {
@@ -158,7 +195,11 @@ fn dead_letter_url(queue_url: &str, options: &Options) -> Result<Option<String>,
 }
 
 fn at_least_one(option: &'static str, value: usize) -> Result<(), BuildError> {
-    if value == 0 { Err(BuildError::range(option, value, "at least 1")) } else { Ok(()) }
+    if value == 0 {
+        Err(BuildError::range(option, value, "at least 1"))
+    } else {
+        Ok(())
+    }
 }
 
 fn whole_seconds(

@@ -84,7 +84,11 @@ pub enum BuildError {
 
 impl BuildError {
     pub(crate) fn range(option: &'static str, value: impl Display, range: &'static str) -> Self {
-        Self::Range { option, value: value.to_string(), range }
+        Self::Range {
+            option,
+            value: value.to_string(),
+            range,
+        }
     }
 }
 

@@ -51,7 +51,10 @@ pub(super) async fn read(client: &Client, config: &Config) -> Result<Option<Queu
         Ok(answer) => answer,
         Err(error) if is_missing_queue(&error) => {
             let queue_url = config.queue_url.clone();
-            return Err(RunError::QueueDoesNotExist { queue_url, source: error.into() });
+            return Err(RunError::QueueDoesNotExist {
+                queue_url,
+                source: error.into(),
+            });
         }
         Err(error) => {
             let error = aws_sdk_sqs::error::DisplayErrorContext(&error);
@@ -68,7 +71,9 @@ pub(super) async fn read(client: &Client, config: &Config) -> Result<Option<Queu
     let seconds = attributes.get(&QueueAttributeName::VisibilityTimeout);
     let policy = attributes.get(&QueueAttributeName::RedrivePolicy);
     Ok(Some(QueueFacts {
-        visibility_timeout: seconds.and_then(|text| text.parse().ok()).map(Duration::from_secs),
+        visibility_timeout: seconds
+            .and_then(|text| text.parse().ok())
+            .map(Duration::from_secs),
         max_receive_count: policy.and_then(|json| max_receive_count(json)),
     }))
 }
@@ -82,7 +87,9 @@ fn max_receive_count(json: &str) -> Option<u64> {
 }
 
 fn is_missing_queue(error: &SdkError<GetQueueAttributesError>) -> bool {
-    error.as_service_error().is_some_and(GetQueueAttributesError::is_queue_does_not_exist)
+    error
+        .as_service_error()
+        .is_some_and(GetQueueAttributesError::is_queue_does_not_exist)
 }
 
 /// What to warn about at the start, at most one line for each misfit. Pure.
@@ -125,7 +132,10 @@ mod tests {
 
     #[test]
     fn the_redrive_policy_is_read_in_both_spellings() {
-        assert_eq!(max_receive_count(r#"{"deadLetterTargetArn":"a","maxReceiveCount":3}"#), Some(3));
+        assert_eq!(
+            max_receive_count(r#"{"deadLetterTargetArn":"a","maxReceiveCount":3}"#),
+            Some(3)
+        );
         assert_eq!(max_receive_count(r#"{"maxReceiveCount":"5"}"#), Some(5));
         assert_eq!(max_receive_count("{}"), None);
         assert_eq!(max_receive_count(""), None);

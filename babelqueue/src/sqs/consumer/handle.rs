@@ -66,7 +66,11 @@ impl Handle {
 
     /// How the consumer is doing, for a health endpoint.
     pub fn health(&self) -> Health {
-        let watched = self.control.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        let watched = self
+            .control
+            .watched
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let paused = self.control.wish.borrow().paused;
         Health {
             state: match watched.phase {

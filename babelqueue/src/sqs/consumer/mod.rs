@@ -3,8 +3,8 @@
 
 mod builder;
 mod config;
-mod error;
 mod driver;
+mod error;
 mod facts;
 mod handle;
 mod options;

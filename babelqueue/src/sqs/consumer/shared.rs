@@ -96,10 +96,16 @@ mod tests {
         for i in 0..Moved::MOST + 5 {
             moved.insert(&i.to_string());
         }
-        assert_eq!((moved.ids.len(), moved.order.len()), (Moved::MOST, Moved::MOST));
+        assert_eq!(
+            (moved.ids.len(), moved.order.len()),
+            (Moved::MOST, Moved::MOST)
+        );
         assert!(!moved.contains("4") && moved.contains("5"));
         moved.remove("5");
         moved.remove("nothing");
-        assert_eq!((moved.ids.len(), moved.order.len()), (Moved::MOST - 1, Moved::MOST - 1));
+        assert_eq!(
+            (moved.ids.len(), moved.order.len()),
+            (Moved::MOST - 1, Moved::MOST - 1)
+        );
     }
 }

@@ -9,7 +9,9 @@ use crate::BoxFuture;
 /// SIGTERM or ctrl-c, in two stages: the first stops a consumer that runs
 /// [`run_until`](super::SqsConsumer::run_until) this, a second one forces it to an end.
 pub fn shutdown_signal() -> ShutdownSignal {
-    ShutdownSignal { wait: Box::pin(wait()) }
+    ShutdownSignal {
+        wait: Box::pin(wait()),
+    }
 }
 
 /// The future of [`shutdown_signal`].
@@ -37,7 +39,10 @@ impl Future for ShutdownSignal {
     type Output = SecondSignal;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<SecondSignal> {
-        self.wait.as_mut().poll(cx).map(|()| SecondSignal(Box::pin(wait())))
+        self.wait
+            .as_mut()
+            .poll(cx)
+            .map(|()| SecondSignal(Box::pin(wait())))
     }
 }
 
@@ -46,7 +51,10 @@ impl Future for ShutdownSignal {
 async fn wait() {
     use tokio::signal::unix::{SignalKind, signal};
 
-    let listeners = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
+    let listeners = (
+        signal(SignalKind::terminate()),
+        signal(SignalKind::interrupt()),
+    );
     let (Ok(mut terminate), Ok(mut interrupt)) = listeners else {
         tracing::warn!("the process cannot listen to SIGTERM and SIGINT");
         return std::future::pending().await;

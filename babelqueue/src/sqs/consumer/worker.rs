@@ -55,7 +55,9 @@ impl SqsConsumer {
     }
 
     pub(super) fn new(shared: Shared) -> Self {
-        Self { shared: Arc::new(shared) }
+        Self {
+            shared: Arc::new(shared),
+        }
     }
 
     /// A handle to stop, pause and observe the consumer with.
@@ -110,7 +112,9 @@ impl SqsConsumer {
 
 impl std::fmt::Debug for SqsConsumer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SqsConsumer").field("config", &self.shared.config).finish_non_exhaustive()
+        f.debug_struct("SqsConsumer")
+            .field("config", &self.shared.config)
+            .finish_non_exhaustive()
     }
 }
 

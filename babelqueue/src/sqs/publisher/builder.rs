@@ -43,7 +43,12 @@ impl SqsPublisherBuilder {
             lang: Cow::Borrowed(LANG),
             max_message_bytes: MAX_MESSAGE_BYTES,
         };
-        Self { client, target, fifo: None, settings }
+        Self {
+            client,
+            target,
+            fifo: None,
+            settings,
+        }
     }
 
     /// Finds the queue under `<prefix>/<name>` instead of asking SQS for its URL: a queue URL
@@ -96,17 +101,28 @@ impl SqsPublisherBuilder {
     /// one of SQS, the FIFO settings contradict the queue's type, or the size limit is zero or
     /// beyond what SQS takes.
     pub fn build(self) -> Result<SqsPublisher, BuildError> {
-        let Self { client, target, fifo, settings } = self;
+        let Self {
+            client,
+            target,
+            fifo,
+            settings,
+        } = self;
         target.check()?;
         if let Some(url) = target.known_url() {
             endpoint::check(&client, &url)?;
         }
         let queue = target.name().to_owned();
         if fifo.is_some_and(|fifo| fifo != is_fifo(&queue)) {
-            return Err(BuildError::FifoFlag { queue, fifo: !settings.fifo });
+            return Err(BuildError::FifoFlag {
+                queue,
+                fifo: !settings.fifo,
+            });
         }
         if settings.content_based_deduplication && !settings.fifo {
-            return Err(BuildError::FifoOption { queue, option: "content_based_deduplication" });
+            return Err(BuildError::FifoOption {
+                queue,
+                option: "content_based_deduplication",
+            });
         }
         if !(1..=MAX_MESSAGE_BYTES).contains(&settings.max_message_bytes) {
             return Err(BuildError::range(
@@ -115,7 +131,11 @@ impl SqsPublisherBuilder {
                 "1 to 1048576 bytes",
             ));
         }
-        Ok(SqsPublisher::from_parts(client::sending(&client), target, settings))
+        Ok(SqsPublisher::from_parts(
+            client::sending(&client),
+            target,
+            settings,
+        ))
     }
 
     /// Without the checks, for [`SqsPublisher::new`], which cannot fail.

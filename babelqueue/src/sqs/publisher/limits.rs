@@ -16,7 +16,9 @@ pub(super) fn delay_seconds(
     fifo: bool,
     delay: Option<Duration>,
 ) -> Result<Option<i32>, PublishError> {
-    let Some(delay) = delay.filter(|delay| !delay.is_zero()) else { return Ok(None) };
+    let Some(delay) = delay.filter(|delay| !delay.is_zero()) else {
+        return Ok(None);
+    };
     let refuse = |reason| PublishError::Delay {
         queue: queue.to_owned(),
         seconds: delay.as_secs_f64(),
@@ -43,7 +45,11 @@ pub(super) fn check_id(what: &'static str, value: &str) -> Result<(), PublishErr
     } else {
         return Ok(());
     };
-    Err(PublishError::Id { what, value: value.to_owned(), reason })
+    Err(PublishError::Id {
+        what,
+        value: value.to_owned(),
+        reason,
+    })
 }
 
 /// Whether SQS takes the value as an id.
@@ -56,7 +62,11 @@ pub(super) fn contract_attributes(envelope: &Envelope) -> Result<Vec<Attribute>,
     let mut attributes = Vec::with_capacity(CONTRACT_ATTRIBUTES.len());
     for attribute in projection(envelope) {
         if let Some((position, character)) = refused_character(&attribute.value) {
-            return Err(PublishError::Character { field: attribute.name, character, position });
+            return Err(PublishError::Character {
+                field: attribute.name,
+                character,
+                position,
+            });
         }
         let kind = attribute.kind.as_str();
         attributes.push(Attribute::text(attribute.name, kind, attribute.value));
@@ -66,12 +76,17 @@ pub(super) fn contract_attributes(envelope: &Envelope) -> Result<Vec<Attribute>,
 
 /// The caller's headers in the order of their names: empty ones skipped, contract names never
 /// taken, the last of a repeated name kept, and each one checked (SPEC §2.2).
-fn checked_headers(mut headers: Vec<(String, String)>) -> Result<Vec<(String, String)>, PublishError> {
+fn checked_headers(
+    mut headers: Vec<(String, String)>,
+) -> Result<Vec<(String, String)>, PublishError> {
     headers.retain(|(name, value)| {
         !name.is_empty() && !value.is_empty() && !CONTRACT_ATTRIBUTES.contains(&name.as_str())
     });
     for (name, value) in &headers {
-        let refuse = |reason: String| PublishError::Header { name: name.clone(), reason };
+        let refuse = |reason: String| PublishError::Header {
+            name: name.clone(),
+            reason,
+        };
         check_header_name(name).map_err(|reason| refuse(reason.to_owned()))?;
         if let Some((position, character)) = refused_character(value) {
             return Err(refuse(format!(
@@ -106,7 +121,10 @@ pub(super) fn add_headers(
         if attributes.len() < MAX_ATTRIBUTES {
             attributes.push(attribute(header));
         } else {
-            tracing::debug!(header = header.0, "no place left for this header of the library");
+            tracing::debug!(
+                header = header.0,
+                "no place left for this header of the library"
+            );
         }
     }
     Ok(())
@@ -135,7 +153,10 @@ mod tests {
     }
 
     fn headers(names: &[&str]) -> Vec<(String, String)> {
-        names.iter().map(|name| ((*name).to_owned(), "v".to_owned())).collect()
+        names
+            .iter()
+            .map(|name| ((*name).to_owned(), "v".to_owned()))
+            .collect()
     }
 
     #[test]
@@ -145,14 +166,20 @@ mod tests {
         given.push(("b".to_owned(), "second".to_owned()));
         given.push(("empty".to_owned(), String::new()));
         add_headers(&mut attributes, given).expect("they fit");
-        let pairs: Vec<_> =
-            attributes.iter().map(|a| (a.name.as_str(), a.as_text().unwrap_or(""))).collect();
+        let pairs: Vec<_> = attributes
+            .iter()
+            .map(|a| (a.name.as_str(), a.as_text().unwrap_or("")))
+            .collect();
         assert_eq!(pairs, [("a", "v"), ("b", "second")]);
     }
 
     #[test]
     fn the_callers_headers_come_first_and_are_never_lost() {
-        let six = || (0..6).map(|i| Attribute::text(format!("c{i}"), "String", "v")).collect();
+        let six = || {
+            (0..6)
+                .map(|i| Attribute::text(format!("c{i}"), "String", "v"))
+                .collect()
+        };
         let mut attributes: Vec<Attribute> = six();
         let names = ["traceparent", "tracestate", "w", "x", "y"];
         add_headers(&mut attributes, headers(&names)).expect("the library's own give way");
@@ -162,7 +189,9 @@ mod tests {
         let mut attributes: Vec<Attribute> = six();
         let error = add_headers(&mut attributes, headers(&["e", "a", "b", "c", "d"]))
             .expect_err("five do not fit");
-        let PublishError::TooManyHeaders { contract: 6, names } = error else { panic!("{error}") };
+        let PublishError::TooManyHeaders { contract: 6, names } = error else {
+            panic!("{error}")
+        };
         assert_eq!(names, ["a", "b", "c", "d", "e"]);
     }
 

@@ -19,7 +19,11 @@ pub struct RelayBuilder<'p> {
 
 impl<'p> RelayBuilder<'p> {
     pub(super) fn new(publisher: &'p SqsPublisher, body: String) -> Self {
-        Self { publisher, body, options: Options::default() }
+        Self {
+            publisher,
+            body,
+            options: Options::default(),
+        }
     }
 
     /// Adds a rider: a String attribute beside the contract's own (SPEC §2.2).
@@ -52,7 +56,11 @@ impl<'p> IntoFuture for RelayBuilder<'p> {
     type IntoFuture = BoxFuture<'p, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        let Self { publisher, body, options } = self;
+        let Self {
+            publisher,
+            body,
+            options,
+        } = self;
         Box::pin(async move {
             let request = from_encoded(body, options, publisher.queue(), publisher.settings())?;
             publisher.perform(request).await

@@ -52,7 +52,7 @@ pub(super) fn from_draft(
     }
     let envelope = builder.build()?;
     let attributes = contract_attributes(&envelope)?;
-    let message_id = envelope.meta().id().to_owned();
+    let message_id = envelope.meta().id().unwrap_or_default().to_owned();
     let trace_id = envelope.trace_id().unwrap_or_default().to_owned();
     let options = Options {
         headers: draft.headers,
@@ -61,7 +61,14 @@ pub(super) fn from_draft(
         deduplication_id: draft.deduplication_id,
     };
     let identity = (message_id, trace_id);
-    finish(envelope.into_body(), attributes, identity, options, queue, settings)
+    finish(
+        envelope.into_body(),
+        attributes,
+        identity,
+        options,
+        queue,
+        settings,
+    )
 }
 
 /// Makes the request of an encoded envelope, which goes out as it is (relay, SPEC §2.1).
@@ -74,15 +81,25 @@ pub(super) fn from_encoded(
     let projected: Vec<_> = projection_of(body.as_bytes()).into_iter().collect();
     let value = |name| {
         let found = projected.iter().find(|attribute| attribute.name == name);
-        found.map(|attribute| attribute.value.clone().into_owned()).unwrap_or_default()
+        found
+            .map(|attribute| attribute.value.clone().into_owned())
+            .unwrap_or_default()
     };
     let identity = (value("bq-message-id"), value("bq-trace-id"));
     let mut attributes = Vec::with_capacity(projected.len());
     for attribute in projected {
         if let Some((position, character)) = refused_character(&attribute.value) {
-            return Err(PublishError::Character { field: attribute.name, character, position });
+            return Err(PublishError::Character {
+                field: attribute.name,
+                character,
+                position,
+            });
         }
-        attributes.push(Attribute::text(attribute.name, attribute.kind.as_str(), attribute.value));
+        attributes.push(Attribute::text(
+            attribute.name,
+            attribute.kind.as_str(),
+            attribute.value,
+        ));
     }
     finish(body, attributes, identity, options, queue, settings)
 }
@@ -96,18 +113,26 @@ fn finish(
     settings: &Settings,
 ) -> Result<Request, PublishError> {
     let delay_seconds = delay_seconds(queue, settings.fifo, options.delay)?;
-    let group_id = options.group_id.or_else(|| settings.message_group_id.clone());
+    let group_id = options
+        .group_id
+        .or_else(|| settings.message_group_id.clone());
     match &group_id {
         Some(group_id) => check_id("MessageGroupId", group_id)?,
         None if settings.fifo => {
-            return Err(PublishError::MissingGroup { queue: queue.to_owned() });
+            return Err(PublishError::MissingGroup {
+                queue: queue.to_owned(),
+            });
         }
         None => {}
     }
     let deduplication_id =
         deduplication_id(&body, &message_id, options.deduplication_id, settings)?;
     if let Some((position, character)) = refused_character(&body) {
-        return Err(PublishError::Character { field: "body", character, position });
+        return Err(PublishError::Character {
+            field: "body",
+            character,
+            position,
+        });
     }
     add_headers(&mut attributes, options.headers)?;
     let actual = size_of_message(&body, &attributes);
@@ -115,7 +140,15 @@ fn finish(
     if actual > allowed {
         return Err(PublishError::TooLarge { actual, allowed });
     }
-    Ok(Request { body, attributes, delay_seconds, group_id, deduplication_id, message_id, trace_id })
+    Ok(Request {
+        body,
+        attributes,
+        delay_seconds,
+        group_id,
+        deduplication_id,
+        message_id,
+        trace_id,
+    })
 }
 
 /// What SQS tells duplicates by (SPEC §2.3).
@@ -140,11 +173,13 @@ fn deduplication_id(
 
 /// Lower-case hex SHA-256.
 fn hash(body: &str) -> String {
-    Sha256::digest(body.as_bytes()).iter().fold(String::with_capacity(64), |mut hex, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    Sha256::digest(body.as_bytes())
+        .iter()
+        .fold(String::with_capacity(64), |mut hex, byte| {
+            // Writing to a String cannot fail.
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        })
 }
 
 #[cfg(test)]

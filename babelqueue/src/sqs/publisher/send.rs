@@ -60,7 +60,13 @@ impl SqsPublisher {
     }
 
     pub(super) fn from_parts(client: Client, target: Target, settings: Settings) -> Self {
-        Self { inner: Arc::new(Inner { client, target, settings }) }
+        Self {
+            inner: Arc::new(Inner {
+                client,
+                target,
+                settings,
+            }),
+        }
     }
 
     /// Name of the queue.
@@ -78,11 +84,7 @@ impl SqsPublisher {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn publish_json<T>(
-        &self,
-        urn: impl Into<String>,
-        data: &T,
-    ) -> PublishBuilder<'_, Self>
+    pub fn publish_json<T>(&self, urn: impl Into<String>, data: &T) -> PublishBuilder<'_, Self>
     where
         T: Serialize + ?Sized,
     {
@@ -144,7 +146,10 @@ fn fate(error: &SdkError<SendMessageError>) -> (bool, bool) {
         }
         SdkError::ServiceError(answer) => {
             let throttled = answer.err().is_request_throttled()
-                || matches!(answer.err().code(), Some("ThrottlingException" | "Throttling"));
+                || matches!(
+                    answer.err().code(),
+                    Some("ThrottlingException" | "Throttling")
+                );
             let server = answer.raw().status().as_u16() >= 500;
             // A server's fault may come after the message was taken.
             (!server, throttled || server)

@@ -19,7 +19,10 @@ pub(super) struct Target {
 enum Url {
     Known(Arc<str>),
     /// Under a prefix, or asked for once and kept.
-    Named { prefix: Option<String>, resolved: Arc<OnceCell<Arc<str>>> },
+    Named {
+        prefix: Option<String>,
+        resolved: Arc<OnceCell<Arc<str>>>,
+    },
 }
 
 impl Target {
@@ -28,9 +31,15 @@ impl Target {
         let url = if queue.contains("://") {
             Url::Known(queue.into())
         } else {
-            Url::Named { prefix: None, resolved: Arc::default() }
+            Url::Named {
+                prefix: None,
+                resolved: Arc::default(),
+            }
         };
-        Self { name: queue_name(queue).into(), url }
+        Self {
+            name: queue_name(queue).into(),
+            url,
+        }
     }
 
     pub(super) fn set_prefix(&mut self, new: String) {
@@ -55,9 +64,10 @@ impl Target {
     pub(super) fn known_url(&self) -> Option<Arc<str>> {
         match &self.url {
             Url::Known(url) => Some(Arc::clone(url)),
-            Url::Named { prefix: Some(prefix), .. } => {
-                Some(format!("{}/{}", prefix.trim_end_matches('/'), self.name).into())
-            }
+            Url::Named {
+                prefix: Some(prefix),
+                ..
+            } => Some(format!("{}/{}", prefix.trim_end_matches('/'), self.name).into()),
             Url::Named { resolved, .. } => resolved.get().cloned(),
         }
     }
@@ -67,13 +77,17 @@ impl Target {
         if let Some(url) = self.known_url() {
             return Ok(url);
         }
-        let Url::Named { resolved, .. } = &self.url else { return Ok(Arc::clone(&self.name)) };
+        let Url::Named { resolved, .. } = &self.url else {
+            return Ok(Arc::clone(&self.name));
+        };
         let ask = || async {
             let call = client.get_queue_url().queue_name(&*self.name).send();
-            let answer = Box::pin(call).await.map_err(|source| PublishError::Resolve {
-                queue: self.name.as_ref().to_owned(),
-                source: format!("{}", DisplayErrorContext(&source)).into(),
-            })?;
+            let answer = Box::pin(call)
+                .await
+                .map_err(|source| PublishError::Resolve {
+                    queue: self.name.as_ref().to_owned(),
+                    source: format!("{}", DisplayErrorContext(&source)).into(),
+                })?;
             Ok(answer.queue_url.unwrap_or_default().into())
         };
         resolved.get_or_try_init(ask).await.cloned()

@@ -53,7 +53,8 @@ impl Driver {
         let single = self.lanes.has_episode(now);
         while let Some(asked) = self.polls.begin(self.flights.len(), single, now) {
             self.shared.counters().receive_calls.one();
-            self.receives.push(calls::receive(Arc::clone(&self.shared), asked));
+            self.receives
+                .push(calls::receive(Arc::clone(&self.shared), asked));
         }
     }
 
@@ -69,8 +70,10 @@ impl Driver {
                 }
                 self.shared.counters().received.add(messages.len());
                 self.tally.received += messages.len();
-                let keys: Vec<_> =
-                    messages.into_iter().map(|message| self.enter(message, now)).collect();
+                let keys: Vec<_> = messages
+                    .into_iter()
+                    .map(|message| self.enter(message, now))
+                    .collect();
                 if self.stopping.is_some() {
                     self.give_back(keys);
                 } else {
@@ -85,7 +88,10 @@ impl Driver {
     }
 
     fn on_receive_error(&mut self, error: ReceiveError) {
-        let ReceiveError { queue_is_missing, source } = error;
+        let ReceiveError {
+            queue_is_missing,
+            source,
+        } = error;
         let text = crate::pipeline::error_text(&*source);
         self.shared.control.receive_failed(text);
         let reporter = &self.shared.pipeline.reporter;
@@ -95,15 +101,22 @@ impl Driver {
             self.fail(RunError::QueueDoesNotExist { queue_url, source });
         } else if self.polls.is_exhausted() {
             let queue = self.shared.queue().to_owned();
-            self.fatal.get_or_insert(RunError::Receive { queue, source });
+            self.fatal
+                .get_or_insert(RunError::Receive { queue, source });
         }
     }
 
     /// Enters a message into the books.
     fn enter(&mut self, mut message: Message, now: Instant) -> Key {
-        let receipt_handle = message.receipt_handle.take().filter(|handle| !handle.is_empty());
+        let receipt_handle = message
+            .receipt_handle
+            .take()
+            .filter(|handle| !handle.is_empty());
         let record = convert::record(message);
-        let group = record.group_id.as_deref().filter(|_| self.shared.config.fifo);
+        let group = record
+            .group_id
+            .as_deref()
+            .filter(|_| self.shared.config.fifo);
         let flight = Flight {
             message_id: record.message_id.clone(),
             receipt_handle,
@@ -127,7 +140,10 @@ impl Driver {
     }
 
     fn line_up(&mut self, key: Key) {
-        let group = self.flights.get(key).and_then(|flight| flight.group.as_ref());
+        let group = self
+            .flights
+            .get(key)
+            .and_then(|flight| flight.group.as_ref());
         if group.is_none_or(|group| self.lanes.push(group, key)) {
             self.arrivals.push(key);
         }
@@ -136,20 +152,29 @@ impl Driver {
     /// Starts handlers as long as there are messages for them and places free.
     pub(super) fn start_handlers(&mut self, now: Instant) {
         while self.stopping.is_none() && self.tasks.len() < self.shared.config.concurrency {
-            let Some(key) = self.arrivals.pop() else { return };
+            let Some(key) = self.arrivals.pop() else {
+                return;
+            };
             self.start(key, now);
         }
     }
 
     fn start(&mut self, key: Key, now: Instant) {
-        let Some(flight) = self.flights.get_mut(key) else { return };
+        let Some(flight) = self.flights.get_mut(key) else {
+            return;
+        };
         if flight.lease.is_some_and(|until| until <= now) {
             // SQS may have given it to somebody else by now.
-            tracing::warn!(message_id = flight.message_id, "the message expired while it waited");
+            tracing::warn!(
+                message_id = flight.message_id,
+                "the message expired while it waited"
+            );
             self.leave(key);
             return;
         }
-        let Some(record) = flight.record.take() else { return };
+        let Some(record) = flight.record.take() else {
+            return;
+        };
         if self.shared.moved().contains(&record.message_id) {
             // It is in the dead-letter queue already: only its delete had failed.
             flight.stage = Stage::Settling;
@@ -158,7 +183,9 @@ impl Driver {
         }
         flight.stage = Stage::Running;
         let pipeline = Arc::clone(&self.shared.pipeline);
-        let task = self.tasks.spawn(async move { pipeline.process(record).await });
+        let task = self
+            .tasks
+            .spawn(async move { pipeline.process(record).await });
         self.keys.insert(task.id(), key);
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use aws_sdk_sqs::error::BuildError as SdkBuildError;
 use aws_sdk_sqs::types::{
-    BatchResultErrorEntry, ChangeMessageVisibilityBatchRequestEntry, DeleteMessageBatchRequestEntry,
-    Message, MessageSystemAttributeName,
+    BatchResultErrorEntry, ChangeMessageVisibilityBatchRequestEntry,
+    DeleteMessageBatchRequestEntry, Message, MessageSystemAttributeName,
 };
 
 use super::flights::Key;
@@ -87,10 +87,7 @@ pub(super) fn receive(shared: Arc<Shared>, asked: usize) -> BoxFuture<'static, R
 }
 
 /// Deletes up to ten messages by one call.
-pub(super) fn delete(
-    shared: Arc<Shared>,
-    entries: Vec<(Key, String)>,
-) -> BoxFuture<'static, Done> {
+pub(super) fn delete(shared: Arc<Shared>, entries: Vec<(Key, String)>) -> BoxFuture<'static, Done> {
     const OPERATION: &str = "DeleteMessageBatch";
     Box::pin(async move {
         let (keys, handles): (Vec<_>, Vec<_>) = entries.into_iter().unzip();
@@ -99,12 +96,18 @@ pub(super) fn delete(
             let entry = DeleteMessageBatchRequestEntry::builder().id(position.to_string());
             entry.receipt_handle(handle).build()
         };
-        let entries = handles.into_iter().enumerate().map(entry).collect::<Result<Vec<_>, _>>();
+        let entries = handles
+            .into_iter()
+            .enumerate()
+            .map(entry)
+            .collect::<Result<Vec<_>, _>>();
         let results = match entries {
             Err(error) => all_failed(OPERATION, keys.len(), error),
             Ok(entries) => {
                 let call = shared.clients.settle.delete_message_batch();
-                let call = call.queue_url(&shared.config.queue_url).set_entries(Some(entries));
+                let call = call
+                    .queue_url(&shared.config.queue_url)
+                    .set_entries(Some(entries));
                 match call.send().await {
                     Ok(answer) => {
                         let ids = answer.successful().iter().map(|entry| entry.id.as_str());
@@ -139,7 +142,9 @@ pub(super) async fn change_visibility(
             Ok(entries) => {
                 shared.counters().visibility_calls.one();
                 let call = shared.clients.settle.change_message_visibility_batch();
-                let call = call.queue_url(&shared.config.queue_url).set_entries(Some(entries));
+                let call = call
+                    .queue_url(&shared.config.queue_url)
+                    .set_entries(Some(entries));
                 match call.send().await {
                     Ok(answer) => {
                         let ids = answer.successful().iter().map(|entry| entry.id.as_str());
@@ -185,13 +190,16 @@ fn entry_results<'a>(
     successful: impl Iterator<Item = &'a str>,
     failed: &[BatchResultErrorEntry],
 ) -> Vec<EntryResult> {
-    let mut results: Vec<EntryResult> =
-        (0..entries).map(|_| Err(SettleError::NoResult { operation })).collect();
-    let mut set = |id: &str, result: EntryResult| {
-        match id.parse::<usize>().ok().and_then(|position| results.get_mut(position)) {
-            Some(entry) => *entry = result,
-            None => tracing::warn!(operation, id, "the answer names an entry that was not sent"),
-        }
+    let mut results: Vec<EntryResult> = (0..entries)
+        .map(|_| Err(SettleError::NoResult { operation }))
+        .collect();
+    let mut set = |id: &str, result: EntryResult| match id
+        .parse::<usize>()
+        .ok()
+        .and_then(|position| results.get_mut(position))
+    {
+        Some(entry) => *entry = result,
+        None => tracing::warn!(operation, id, "the answer names an entry that was not sent"),
     };
     successful.for_each(|id| set(id, Ok(())));
     for entry in failed {
@@ -212,7 +220,12 @@ fn all_failed(
     error: impl std::error::Error + Send + Sync + 'static,
 ) -> Vec<EntryResult> {
     let source: Arc<dyn std::error::Error + Send + Sync> = Arc::new(error);
-    let failed = |_| Err(SettleError::Call { operation, source: Arc::clone(&source) });
+    let failed = |_| {
+        Err(SettleError::Call {
+            operation,
+            source: Arc::clone(&source),
+        })
+    };
     (0..entries).map(failed).collect()
 }
 
@@ -223,13 +236,17 @@ mod tests {
     #[test]
     fn c_046_a_list_is_missing_from_a_batch_answer() {
         let failed = |id: &str, sender_fault| {
-            let entry = BatchResultErrorEntry::builder().id(id).code("InternalError");
+            let entry = BatchResultErrorEntry::builder()
+                .id(id)
+                .code("InternalError");
             entry.sender_fault(sender_fault).build().expect("complete")
         };
         let outcome = |results: Vec<EntryResult>| {
             let letter = |result| match result {
                 Ok(()) => 'o',
-                Err(SettleError::Refused { sender_fault: true, .. }) => 's',
+                Err(SettleError::Refused {
+                    sender_fault: true, ..
+                }) => 's',
                 Err(SettleError::Refused { .. }) => 'f',
                 Err(_) => '?',
             };
@@ -242,6 +259,9 @@ mod tests {
         assert_eq!(outcome(entry_results("x", 2, [].into_iter(), &[])), "??");
         // Ids that were never sent are no entries.
         let odd = ["9", "x", "-1", "0"].into_iter();
-        assert_eq!(outcome(entry_results("x", 2, odd, &[failed("1", false)])), "of");
+        assert_eq!(
+            outcome(entry_results("x", 2, odd, &[failed("1", false)])),
+            "of"
+        );
     }
 }

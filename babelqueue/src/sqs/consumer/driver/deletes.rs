@@ -38,7 +38,10 @@ impl Deletes {
 
     pub(super) fn next_wake(&self) -> Option<Instant> {
         let linger = self.since.map(|since| since + LINGER);
-        linger.into_iter().chain(self.retries.iter().map(|(at, ..)| *at)).min()
+        linger
+            .into_iter()
+            .chain(self.retries.iter().map(|(at, ..)| *at))
+            .min()
     }
 
     /// Takes the batches that are due.
@@ -73,9 +76,13 @@ impl Deletes {
 impl Driver {
     /// Puts the message up for its delete.
     pub(super) fn delete(&mut self, key: Key) {
-        let Some(flight) = self.flights.get(key) else { return };
+        let Some(flight) = self.flights.get(key) else {
+            return;
+        };
         let Some(receipt_handle) = flight.receipt_handle.clone() else {
-            let error = SettleError::NoReceiptHandle { operation: "DeleteMessage" };
+            let error = SettleError::NoReceiptHandle {
+                operation: "DeleteMessage",
+            };
             self.report_settle_error(ReportKind::Delete, key, &error);
             self.leave(key);
             return;
@@ -90,7 +97,8 @@ impl Driver {
         let nothing_else_comes = self.tasks.is_empty() && self.arrivals.is_empty();
         for batch in self.deletes.take(nothing_else_comes, now) {
             self.shared.counters().delete_calls.one();
-            self.calls.push(calls::delete(Arc::clone(&self.shared), batch));
+            self.calls
+                .push(calls::delete(Arc::clone(&self.shared), batch));
         }
     }
 
@@ -110,8 +118,12 @@ impl Driver {
 
     /// Plans another try; `false` when there were enough.
     fn retry_delete(&mut self, key: Key, now: Instant) -> bool {
-        let Some(flight) = self.flights.get_mut(key) else { return false };
-        let Some(handle) = flight.receipt_handle.clone() else { return false };
+        let Some(flight) = self.flights.get_mut(key) else {
+            return false;
+        };
+        let Some(handle) = flight.receipt_handle.clone() else {
+            return false;
+        };
         if flight.delete_tries >= RETRIES {
             return false;
         }
@@ -155,7 +167,10 @@ mod tests {
         assert!(deletes.take(false, now + LINGER / 2).is_empty());
         assert_eq!(sizes(&deletes.take(false, now + LINGER)), [3]);
         assert_eq!(deletes.next_wake(), None);
-        assert!(deletes.take(true, now).is_empty(), "an empty batch is never sent");
+        assert!(
+            deletes.take(true, now).is_empty(),
+            "an empty batch is never sent"
+        );
     }
 
     #[test]
@@ -173,6 +188,9 @@ mod tests {
         let mut deletes = deletes(1, now);
         deletes.retries.push((now + RETRY_PAUSE, 7, String::new()));
         assert_eq!(sizes(&deletes.take(true, now)), [1]);
-        assert_eq!(deletes.take(true, now + RETRY_PAUSE), [vec![(7, String::new())]]);
+        assert_eq!(
+            deletes.take(true, now + RETRY_PAUSE),
+            [vec![(7, String::new())]]
+        );
     }
 }

@@ -89,7 +89,11 @@ impl Flights {
     /// Those that no handler has begun with, in the order of receipt.
     pub(super) fn waiting(&self) -> Vec<Key> {
         let waiting = |flight: &Flight| flight.stage == Stage::Waiting;
-        self.flights.iter().filter(|(_, flight)| waiting(flight)).map(|(key, _)| *key).collect()
+        self.flights
+            .iter()
+            .filter(|(_, flight)| waiting(flight))
+            .map(|(key, _)| *key)
+            .collect()
     }
 
     pub(super) fn len(&self) -> usize {

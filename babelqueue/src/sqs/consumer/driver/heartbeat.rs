@@ -27,8 +27,9 @@ pub(super) struct Heartbeat {
 
 impl Heartbeat {
     pub(super) fn new(config: &Config, facts: Option<&QueueFacts>) -> Self {
-        let configured =
-            config.visibility_seconds.map(|s| Duration::from_secs(s.unsigned_abs().into()));
+        let configured = config
+            .visibility_seconds
+            .map(|s| Duration::from_secs(s.unsigned_abs().into()));
         let timeout = configured.or_else(|| facts?.visibility_timeout);
         Self {
             timeout: timeout.filter(|timeout| !timeout.is_zero()),
@@ -71,7 +72,9 @@ impl Heartbeat {
 impl Driver {
     /// Renews what is due.
     pub(super) fn beat(&mut self, now: Instant) {
-        let Some(timeout) = self.heartbeat.timeout else { return };
+        let Some(timeout) = self.heartbeat.timeout else {
+            return;
+        };
         if self.heartbeat.next.is_none_or(|next| next > now) {
             return;
         }
@@ -87,10 +90,16 @@ impl Driver {
                 self.heartbeat.plan(flight, due);
                 continue;
             }
-            let Some(receipt_handle) = flight.receipt_handle.clone() else { continue };
+            let Some(receipt_handle) = flight.receipt_handle.clone() else {
+                continue;
+            };
             let seconds = renewal(timeout, now - flight.received_at);
             if seconds > 0 {
-                changes.push(Change { key, receipt_handle, seconds });
+                changes.push(Change {
+                    key,
+                    receipt_handle,
+                    seconds,
+                });
                 self.heartbeat.plan(flight, now + timeout / 2);
             }
         }
@@ -103,11 +112,15 @@ impl Driver {
     }
 
     pub(super) fn on_beaten(&mut self, results: Vec<(u64, EntryResult)>) {
-        let Some(timeout) = self.heartbeat.timeout else { return };
+        let Some(timeout) = self.heartbeat.timeout else {
+            return;
+        };
         let now = Instant::now();
         for (key, result) in results {
             // A message that is settled meanwhile has no use for the answer, good or bad.
-            let Some(flight) = self.flights.get_mut(key) else { continue };
+            let Some(flight) = self.flights.get_mut(key) else {
+                continue;
+            };
             if flight.stage == Stage::Settling {
                 continue;
             }
@@ -116,7 +129,13 @@ impl Driver {
                 flight.beat_failed = false;
                 continue;
             };
-            if matches!(error, SettleError::Refused { sender_fault: true, .. }) {
+            if matches!(
+                error,
+                SettleError::Refused {
+                    sender_fault: true,
+                    ..
+                }
+            ) {
                 // The lease is lost: nothing can renew it.
                 flight.next_beat = None;
             } else {

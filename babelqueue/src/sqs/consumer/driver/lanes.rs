@@ -34,7 +34,13 @@ impl Lanes {
                 false
             }
             None => {
-                self.lanes.insert(Arc::clone(group), Lane { head: key, waiting: VecDeque::new() });
+                self.lanes.insert(
+                    Arc::clone(group),
+                    Lane {
+                        head: key,
+                        waiting: VecDeque::new(),
+                    },
+                );
                 true
             }
         }
@@ -60,7 +66,10 @@ impl Lanes {
         if !self.is_head(group, key) {
             return Vec::new();
         }
-        self.lanes.remove(group).map(|lane| lane.waiting.into()).unwrap_or_default()
+        self.lanes
+            .remove(group)
+            .map(|lane| lane.waiting.into())
+            .unwrap_or_default()
     }
 
     pub(super) fn is_head(&self, group: &str, key: Key) -> bool {
@@ -69,12 +78,17 @@ impl Lanes {
 
     /// Those behind the head.
     pub(super) fn behind(&self, group: &str) -> impl Iterator<Item = Key> {
-        self.lanes.get(group).into_iter().flat_map(|lane| lane.waiting.iter().copied())
+        self.lanes
+            .get(group)
+            .into_iter()
+            .flat_map(|lane| lane.waiting.iter().copied())
     }
 
     /// Whether another message waits for this one to be gone.
     pub(super) fn blocks(&self, group: &str, key: Key) -> bool {
-        self.lanes.get(group).is_some_and(|lane| lane.head == key && !lane.waiting.is_empty())
+        self.lanes
+            .get(group)
+            .is_some_and(|lane| lane.head == key && !lane.waiting.is_empty())
     }
 
     /// A group is failing; its head should be back at `returns`.

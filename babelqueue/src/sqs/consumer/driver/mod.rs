@@ -30,8 +30,8 @@ use self::heartbeat::Heartbeat;
 use self::lanes::Lanes;
 use self::polls::Polls;
 use self::releases::Release;
-use self::stop::Stopping;
 pub(super) use self::stop::Stop;
+use self::stop::Stopping;
 use super::error::RunError;
 use super::facts;
 use super::handle::{Phase, Wish};
@@ -149,17 +149,24 @@ impl Driver {
         self.flush_releases(now);
         self.beat(now);
         self.start_receives(now);
-        self.shared.control.gauge(self.flights.len(), self.tasks.len());
+        self.shared
+            .control
+            .gauge(self.flights.len(), self.tasks.len());
     }
 
     /// When something becomes due by itself.
     fn next_wake(&self) -> Option<Instant> {
         let stopping = self.stopping.as_ref().and_then(Stopping::next_deadline);
         let polls = self.may_receive().then(|| self.polls.next_wake()).flatten();
-        [stopping, polls, self.deletes.next_wake(), self.heartbeat.next_wake()]
-            .into_iter()
-            .flatten()
-            .min()
+        [
+            stopping,
+            polls,
+            self.deletes.next_wake(),
+            self.heartbeat.next_wake(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
     }
 
     fn is_finished(&self) -> bool {

@@ -89,7 +89,11 @@ impl Polls {
         }
         let filling = self.filling.map(|since| since + FILL);
         // While it pauses nothing else counts.
-        if self.open < self.target { self.retry_at.or(filling) } else { None }
+        if self.open < self.target {
+            self.retry_at.or(filling)
+        } else {
+            None
+        }
     }
 
     /// A poll brought `received` of the messages asked for.
@@ -145,7 +149,11 @@ mod tests {
         polls.answered(10, 10);
         assert_eq!(polls.begin(10, false, now), Some(10));
         assert_eq!(polls.begin(10, false, now), Some(10));
-        assert_eq!(polls.begin(10, false, now), None, "all slots are taken or reserved");
+        assert_eq!(
+            polls.begin(10, false, now),
+            None,
+            "all slots are taken or reserved"
+        );
         polls.answered(10, 10);
         polls.answered(10, 0);
         assert_eq!(polls.begin(0, false, now), Some(10));
@@ -161,8 +169,16 @@ mod tests {
         assert_eq!(polls.begin(8, false, now + FILL / 2), None);
         assert_eq!(polls.begin(8, false, now + FILL), Some(4));
         polls.answered(4, 0);
-        assert_eq!(polls.begin(2, false, now), Some(10), "ten free slots need no waiting");
-        assert_eq!(Polls::new(3, 10).begin(0, false, now), Some(3), "as many as there can be");
+        assert_eq!(
+            polls.begin(2, false, now),
+            Some(10),
+            "ten free slots need no waiting"
+        );
+        assert_eq!(
+            Polls::new(3, 10).begin(0, false, now),
+            Some(3),
+            "as many as there can be"
+        );
     }
 
     #[test]
@@ -180,7 +196,10 @@ mod tests {
             polls.failed(asked, now, 1.0);
             let retry = polls.next_wake().expect("a retry");
             assert_eq!(retry - now, Duration::from_secs(expected));
-            assert_eq!(polls.begin(0, false, retry - Duration::from_millis(1)), None);
+            assert_eq!(
+                polls.begin(0, false, retry - Duration::from_millis(1)),
+                None
+            );
             now = retry;
         }
         let asked = polls.begin(0, false, now).expect("a poll");

@@ -25,12 +25,24 @@ impl Driver {
         }
         let releases = std::mem::take(&mut self.releases);
         let mut changes = Vec::with_capacity(releases.len());
-        for Release { key, receipt_handle, delay } in releases {
-            let Some(flight) = self.flights.get_mut(key) else { continue };
+        for Release {
+            key,
+            receipt_handle,
+            delay,
+        } in releases
+        {
+            let Some(flight) = self.flights.get_mut(key) else {
+                continue;
+            };
             let delay = delay.within_lease(now - flight.received_at);
             // What the message waits behind it shares this pause.
-            flight.lease = Some(now + std::time::Duration::from_secs(delay.seconds.unsigned_abs().into()));
-            changes.push(Change { key, receipt_handle, seconds: delay.seconds });
+            flight.lease =
+                Some(now + std::time::Duration::from_secs(delay.seconds.unsigned_abs().into()));
+            changes.push(Change {
+                key,
+                receipt_handle,
+                seconds: delay.seconds,
+            });
         }
         self.send_changes(changes);
     }
@@ -41,16 +53,25 @@ impl Driver {
         let now = Instant::now();
         let mut changes = Vec::with_capacity(keys.len());
         for key in keys {
-            let Some(flight) = self.flights.get_mut(key) else { continue };
+            let Some(flight) = self.flights.get_mut(key) else {
+                continue;
+            };
             flight.stage = Stage::Settling;
             flight.next_beat = None;
             let Some(receipt_handle) = flight.receipt_handle.clone() else {
-                tracing::warn!(message_id = flight.message_id, "no receipt handle: cannot be released");
+                tracing::warn!(
+                    message_id = flight.message_id,
+                    "no receipt handle: cannot be released"
+                );
                 self.leave(key);
                 continue;
             };
             let seconds = delay.within_lease(now - flight.received_at).seconds;
-            changes.push(Change { key, receipt_handle, seconds });
+            changes.push(Change {
+                key,
+                receipt_handle,
+                seconds,
+            });
         }
         self.send_changes(changes);
     }
@@ -72,7 +93,9 @@ impl Driver {
             if let Err(error) = result {
                 self.report_settle_error(ReportKind::Release, key, &error);
             }
-            let Some(flight) = self.flights.remove(key) else { continue };
+            let Some(flight) = self.flights.remove(key) else {
+                continue;
+            };
             if released {
                 self.shared.counters().released.one();
                 self.tally.released += 1;
@@ -87,7 +110,10 @@ impl Driver {
             let until = flight.lease.unwrap_or(now);
             self.lanes.begin_episode(&group, until);
             let behind = self.lanes.fail(&group, key);
-            self.release_in_order(behind, WireDelay::given(until.saturating_duration_since(now)));
+            self.release_in_order(
+                behind,
+                WireDelay::given(until.saturating_duration_since(now)),
+            );
         }
     }
 }

@@ -20,8 +20,12 @@ impl Driver {
             Ok((id, _)) => *id,
             Err(error) => error.id(),
         };
-        let Some(key) = self.keys.remove(&id) else { return };
-        let Some(flight) = self.flights.get_mut(key) else { return };
+        let Some(key) = self.keys.remove(&id) else {
+            return;
+        };
+        let Some(flight) = self.flights.get_mut(key) else {
+            return;
+        };
         flight.stage = Stage::Settling;
         match ended {
             Ok((_, processed)) => self.settle(key, processed),
@@ -48,7 +52,8 @@ impl Driver {
             Settlement::Leave => self.leave(key),
             Settlement::DeadLetter(message) => {
                 self.shared.counters().send_calls.one();
-                self.calls.push(calls::send(Arc::clone(&self.shared), key, *message));
+                self.calls
+                    .push(calls::send(Arc::clone(&self.shared), key, *message));
             }
         }
     }
@@ -99,7 +104,9 @@ impl Driver {
 
     /// The message is deleted: its group goes on.
     pub(super) fn gone(&mut self, key: Key) {
-        let Some(flight) = self.flights.remove(key) else { return };
+        let Some(flight) = self.flights.remove(key) else {
+            return;
+        };
         self.shared.moved().remove(&flight.message_id);
         self.shared.counters().deleted.one();
         self.tally.deleted += 1;
@@ -114,12 +121,15 @@ impl Driver {
 
     /// Nothing is done to the message: its visibility timeout brings it back.
     pub(super) fn leave(&mut self, key: Key) {
-        let Some(flight) = self.flights.remove(key) else { return };
+        let Some(flight) = self.flights.remove(key) else {
+            return;
+        };
         self.shared.counters().left.one();
         self.tally.left += 1;
         let Some(group) = flight.group else { return };
         let now = Instant::now();
-        self.lanes.begin_episode(&group, flight.lease.unwrap_or(now));
+        self.lanes
+            .begin_episode(&group, flight.lease.unwrap_or(now));
         let behind = self.lanes.fail(&group, key);
         if behind.is_empty() {
             return;
@@ -141,9 +151,14 @@ impl Driver {
 
     /// A failed message goes back with its pause, and those behind it stay where they are.
     fn release_failed(&mut self, key: Key, delay: WireDelay) {
-        let Some(flight) = self.flights.get(key) else { return };
+        let Some(flight) = self.flights.get(key) else {
+            return;
+        };
         let Some(receipt_handle) = flight.receipt_handle.clone() else {
-            tracing::warn!(message_id = flight.message_id, "no receipt handle: cannot be released");
+            tracing::warn!(
+                message_id = flight.message_id,
+                "no receipt handle: cannot be released"
+            );
             self.leave(key);
             return;
         };
@@ -155,12 +170,21 @@ impl Driver {
                 }
             }
         }
-        self.releases.push(Release { key, receipt_handle, delay });
+        self.releases.push(Release {
+            key,
+            receipt_handle,
+            delay,
+        });
     }
 
     /// Tells that a delete or release did not succeed.
     pub(super) fn report_settle_error(&self, kind: ReportKind, key: Key, error: &SettleError) {
-        let Some(flight) = self.flights.get(key) else { return };
-        self.shared.pipeline.reporter.report(kind, flight.subject(), error);
+        let Some(flight) = self.flights.get(key) else {
+            return;
+        };
+        self.shared
+            .pipeline
+            .reporter
+            .report(kind, flight.subject(), error);
     }
 }

@@ -35,7 +35,9 @@ where
 {
     /// `signal` ends with the wait for the second signal, if there is one.
     pub(in crate::sqs::consumer) fn by(signal: F) -> Self {
-        Self { stage: Stage::First(Box::pin(signal)) }
+        Self {
+            stage: Stage::First(Box::pin(signal)),
+        }
     }
 
     /// Waits for the next signal; for ever when there is none. Cancel-safe.
@@ -103,7 +105,9 @@ impl Driver {
 
     /// Performs what of the stop is due.
     pub(super) fn stop_in_stages(&mut self, now: Instant) {
-        let Some(stopping) = &mut self.stopping else { return };
+        let Some(stopping) = &mut self.stopping else {
+            return;
+        };
         if stopping.linger_until.is_some_and(|until| until <= now) {
             stopping.linger_until = None;
             // Side by side: dropping the set drops them all.
@@ -114,7 +118,11 @@ impl Driver {
             stopping.grace_until = None;
             if !self.tasks.is_empty() {
                 let running = self.tasks.len();
-                tracing::warn!(queue = self.shared.queue(), running, "handlers are cancelled");
+                tracing::warn!(
+                    queue = self.shared.queue(),
+                    running,
+                    "handlers are cancelled"
+                );
             }
             self.tasks.abort_all();
         }
