@@ -1,0 +1,179 @@
+//! Trace identity without OpenTelemetry: how a `trace_id` becomes ids, and how a `traceparent`
+//! header is read (SPEC §3.5). Pure; the telemetry layer turns the result into a span context.
+
+use std::fmt::Write as _;
+
+use sha2::{Digest as _, Sha256};
+
+/// The parent of the span of one delivery. It is always remote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RemoteParent {
+    /// Where the ids come from.
+    pub source: ParentSource,
+    /// The trace id, never all zero.
+    pub trace_id: [u8; 16],
+    /// The span id of the parent, never all zero.
+    pub span_id: [u8; 8],
+    /// The trace flags; bit 0 means sampled.
+    pub flags: u8,
+}
+
+/// Where a [`RemoteParent`] comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParentSource {
+    /// A well-formed `traceparent` header; `tracestate` goes with it.
+    Traceparent,
+    /// Derived from the `trace_id` of the envelope.
+    TraceId,
+}
+
+impl ParentSource {
+    /// `traceparent` or `trace_id`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Traceparent => "traceparent",
+            Self::TraceId => "trace_id",
+        }
+    }
+}
+
+/// Finds the remote parent of a delivery: the header when it is well-formed, else one derived from
+/// the `trace_id`, sampled. Never an error.
+///
+/// ```
+/// use babelqueue::envelope::trace_context::{ParentSource, extract};
+///
+/// let parent = extract(None, "7b3f9c2a-e41d-4f88-9b2a-1c0d5e6f7a8b");
+/// assert_eq!(parent.source, ParentSource::TraceId);
+/// assert_eq!(parent.trace_id[..2], [0x7b, 0x3f]);
+/// ```
+pub fn extract(traceparent: Option<&str>, trace_id: &str) -> RemoteParent {
+    traceparent
+        .and_then(parse_traceparent)
+        .unwrap_or_else(|| RemoteParent {
+            source: ParentSource::TraceId,
+            trace_id: trace_id_of(trace_id),
+            span_id: fallback_span_id(trace_id),
+            flags: 1,
+        })
+}
+
+/// Reads `00-<32 hex>-<16 hex>-<2 hex>`, in lower case. `None` for anything else: other versions,
+/// ids that are all zero, whitespace around.
+pub fn parse_traceparent(header: &str) -> Option<RemoteParent> {
+    let mut fields = header.split('-');
+    let (version, trace, span, flags) = (
+        fields.next()?,
+        fields.next()?,
+        fields.next()?,
+        fields.next()?,
+    );
+    if version != "00" || fields.next().is_some() {
+        return None;
+    }
+    let lower = |text: &str| !text.bytes().any(|byte| byte.is_ascii_uppercase());
+    if !(lower(trace) && lower(span) && lower(flags)) {
+        return None;
+    }
+    let [flags] = hex(flags)?;
+    Some(RemoteParent {
+        source: ParentSource::Traceparent,
+        trace_id: hex(trace).filter(|id| *id != [0; 16])?,
+        span_id: hex(span).filter(|id| *id != [0; 8])?,
+        flags,
+    })
+}
+
+/// The text of a `traceparent` header.
+pub fn format_traceparent(trace_id: [u8; 16], span_id: [u8; 8], flags: u8) -> String {
+    let mut header = String::with_capacity(55);
+    header.push_str("00-");
+    push_hex(&mut header, &trace_id);
+    header.push('-');
+    push_hex(&mut header, &span_id);
+    header.push('-');
+    push_hex(&mut header, &[flags]);
+    header
+}
+
+/// The TraceId of a `trace_id`: its 32 hex digits (hyphens removed, either case) unless they are
+/// all zero, else the first 16 bytes of its SHA-256.
+pub fn trace_id_of(trace_id: &str) -> [u8; 16] {
+    let mut digits = [0; 32];
+    let mut count = 0;
+    for byte in trace_id.bytes().filter(|byte| *byte != b'-') {
+        match digits.get_mut(count) {
+            Some(digit) => *digit = byte,
+            None => return digest(&[trace_id]),
+        }
+        count += 1;
+    }
+    let id = std::str::from_utf8(&digits[..count]).ok().and_then(hex);
+    id.filter(|id| *id != [0; 16])
+        .unwrap_or_else(|| digest(&[trace_id]))
+}
+
+/// The SpanId of the parent that a `trace_id` stands for: the first 8 bytes of the SHA-256 of
+/// `babelqueue-span:` and the `trace_id`.
+pub fn fallback_span_id(trace_id: &str) -> [u8; 8] {
+    digest(&["babelqueue-span:", trace_id])
+}
+
+/// A TraceId as UUID text, lower case: what a producer puts into `trace_id`.
+pub fn uuid_text(trace_id: [u8; 16]) -> String {
+    uuid::Uuid::from_bytes(trace_id).hyphenated().to_string()
+}
+
+/// The leading bytes of a SHA-256; all zero, which ids may not be, becomes 1.
+fn digest<const N: usize>(pieces: &[&str]) -> [u8; N] {
+    let mut hasher = Sha256::new();
+    for piece in pieces {
+        hasher.update(piece.as_bytes());
+    }
+    let mut id = [0; N];
+    for (byte, hashed) in id.iter_mut().zip(hasher.finalize()) {
+        *byte = hashed;
+    }
+    nonzero(id)
+}
+
+fn nonzero<const N: usize>(mut id: [u8; N]) -> [u8; N] {
+    if id == [0; N]
+        && let Some(last) = id.last_mut()
+    {
+        *last = 1;
+    }
+    id
+}
+
+/// Exactly `2 * N` hex digits.
+fn hex<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let mut id = [0; N];
+    if text.len() != 2 * N {
+        return None;
+    }
+    for (byte, pair) in id.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+        let high = char::from(*pair.first()?).to_digit(16)?;
+        let low = char::from(*pair.get(1)?).to_digit(16)?;
+        *byte = u8::try_from(high << 4 | low).ok()?;
+    }
+    Some(id)
+}
+
+fn push_hex(out: &mut String, bytes: &[u8]) {
+    for byte in bytes {
+        // Writing to a String cannot fail.
+        let _ = write!(out, "{byte:02x}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nonzero;
+
+    #[test]
+    fn an_all_zero_digest_becomes_one() {
+        assert_eq!(nonzero([0; 8]), [0, 0, 0, 0, 0, 0, 0, 1]);
+        assert_eq!(nonzero([0, 2]), [0, 2]);
+    }
+}
