@@ -96,6 +96,8 @@ fn c_068_an_envelope_wrapped_by_sns() {
     );
 }
 
+/// Holds in both builds of `serde_json`; the other one runs with
+/// `--features serde_json/arbitrary_precision`.
 #[test]
 fn c_069_large_numbers_break_when_the_payload_is_buffered() {
     #[derive(Debug, PartialEq, Serialize, Deserialize)]

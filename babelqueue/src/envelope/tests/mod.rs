@@ -6,6 +6,7 @@ mod cases;
 mod fold;
 mod gate;
 mod make;
+mod model;
 mod nesting;
 mod poison_record;
 mod projection;
