@@ -268,27 +268,3 @@ fn checked(json: String, pointer: impl FnOnce() -> String) -> Result<String, Mak
 fn pointer(parent: &str, key: &str) -> String {
     format!("{parent}/{}", key.replace('~', "~0").replace('/', "~1"))
 }
-
-/// Serialises a payload.
-///
-/// # Errors
-/// As the builder's.
-pub fn data_to_json<T: Serialize + ?Sized>(payload: &T) -> Result<String, MakeError> {
-    let builder = Envelope::builder("x").data(payload);
-    match builder.failure {
-        Some(error) => Err(error),
-        None => Ok(builder.data.unwrap_or_default()),
-    }
-}
-
-/// Serialises an extension.
-///
-/// # Errors
-/// As the builder's.
-pub fn meta_to_json<T: Serialize + ?Sized>(key: &str, value: &T) -> Result<String, MakeError> {
-    let mut builder = Envelope::builder("x").meta(key, value);
-    match builder.failure {
-        Some(error) => Err(error),
-        None => Ok(builder.meta.pop().map(|(_, json)| json).unwrap_or_default()),
-    }
-}
