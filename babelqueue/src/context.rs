@@ -38,7 +38,7 @@ impl Delivery {
 /// # struct OrderCreated {}
 /// #[babel_handler]
 /// async fn order_created(order: OrderCreated, ctx: &Context) {
-///     println!("{} try {} of trace {}", ctx.meta().id(), ctx.attempts() + 1, ctx.trace_id());
+///     println!("{:?}, try {} of trace {}", ctx.meta().id(), ctx.attempts() + 1, ctx.trace_id());
 /// }
 /// ```
 #[derive(Debug)]
@@ -108,7 +108,7 @@ impl Context {
     }
 
     /// The envelope's `meta`: id, queue, language, creation time, extensions.
-    pub fn meta(&self) -> Meta<'_> {
+    pub fn meta(&self) -> &Meta {
         self.envelope.meta()
     }
 

@@ -20,15 +20,16 @@ pub mod Router {
 /// # #[derive(Serialize, Deserialize, BabelMessage)]
 /// # #[urn = "urn:babel:orders:created"]
 /// # struct OrderCreated {}
-/// # #[derive(Serialize, Deserialize, BabelMessage)]
-/// # #[urn = "urn:babel:orders:shipped"]
-/// # struct OrderShipped {}
 /// #[babel_handler]
 /// async fn order_created(order: OrderCreated) { /* … */ }
 ///
 /// mod shipping {
 ///     use babelqueue::prelude::*;
-/// #   use super::OrderShipped;
+/// #   use serde::{Deserialize, Serialize};
+/// #   #[derive(Serialize, Deserialize, BabelMessage)]
+/// #   #[urn = "urn:babel:orders:shipped"]
+/// #   pub struct OrderShipped {}
+///
 ///     #[babel_handler]
 ///     pub async fn order_shipped(order: OrderShipped) { /* … */ }
 /// }
@@ -37,6 +38,21 @@ pub mod Router {
 /// assert_eq!(std::mem::size_of_val(&router), 0);
 /// assert_eq!(router.routes()[1].urn, "urn:babel:orders:shipped");
 /// assert_eq!(router.routes()[1].handler, "order_shipped");
+/// ```
+///
+/// Two handlers of one URN, listed or merged, do not build:
+///
+/// ```compile_fail,E0080
+/// # use babelqueue::prelude::*;
+/// # use serde::{Deserialize, Serialize};
+/// # #[derive(Serialize, Deserialize, BabelMessage)]
+/// # #[urn = "urn:babel:orders:created"]
+/// # struct OrderCreated {}
+/// # #[babel_handler]
+/// # async fn first(order: OrderCreated) { /* … */ }
+/// # #[babel_handler]
+/// # async fn second(order: OrderCreated) { /* … */ }
+/// let router = Router::from_handlers![first].merge(Router::from_handlers![second]);
 /// ```
 ///
 /// With a name in front it defines a unit struct of that name, so that the router can stand in a

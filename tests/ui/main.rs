@@ -26,14 +26,26 @@ fn each_mistake_is_told_once() {
     let mut mistakes = 0;
     for entry in fs::read_dir("tests/ui/fail").expect("the folder of mistakes") {
         let path = entry.expect("an entry of the folder").path();
-        if path.extension().is_none_or(|extension| extension != "stderr") {
+        if path
+            .extension()
+            .is_none_or(|extension| extension != "stderr")
+        {
             continue;
         }
         mistakes += 1;
-        let name = path.file_stem().and_then(|name| name.to_str()).expect("a name");
+        let name = path
+            .file_stem()
+            .and_then(|name| name.to_str())
+            .expect("a name");
         let text = fs::read_to_string(&path).expect("the pinned message");
-        let errors = text.lines().filter(|line| line.starts_with("error")).count();
-        let expected = NOT_ONE.iter().find(|(known, _)| *known == name).map_or(1, |(_, n)| *n);
+        let errors = text
+            .lines()
+            .filter(|line| line.starts_with("error"))
+            .count();
+        let expected = NOT_ONE
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map_or(1, |(_, n)| *n);
         assert_eq!(errors, expected, "errors in {name}:\n{text}");
     }
     assert!(mistakes >= 25, "only {mistakes} mistakes are pinned");

@@ -67,7 +67,7 @@ impl Envelope {
             Some(SCHEMA_VERSION) | None => {}
             Some(other) => return Err(NotAccepted::UnsupportedVersion(other)),
         }
-        if self.fields.source == Source::None {
+        if self.fields().source == Source::None {
             return Err(NotAccepted::NoIdentity);
         }
         if !meta.is_present() {
@@ -76,7 +76,7 @@ impl Envelope {
         if meta.schema_version().is_none() {
             return Err(NotAccepted::NoSchemaVersion);
         }
-        if self.fields.data.is_none() {
+        if self.fields().data.is_none() {
             return Err(NotAccepted::NoData);
         }
         if self.attempts().is_none() {

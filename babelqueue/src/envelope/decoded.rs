@@ -7,9 +7,10 @@ use serde::Deserialize;
 
 use super::dead_letter::DeadLetter;
 use super::error::{DecodeError, Undecodable};
+use super::fields::{Fields, MetaFields};
 use super::identity::{self, Source};
 use super::json::{Span, lookup};
-use super::meta::{Meta, MetaFields};
+use super::meta::Meta;
 use super::parts::{Parts, scan};
 use super::text::Text;
 use super::warning::Warning;
@@ -43,23 +44,8 @@ use super::warning::Warning;
 /// ```
 #[derive(Clone)]
 pub struct Envelope {
-    pub(super) body: String,
-    pub(super) fields: Fields,
-}
-
-/// What is known of a body. The spans belong to the body of the same envelope.
-#[derive(Clone)]
-pub(super) struct Fields {
-    pub(super) source: Source,
-    pub(super) urn: Option<Text>,
-    pub(super) trace_id: Option<Text>,
-    pub(super) data: Option<Span>,
-    pub(super) meta: Option<MetaFields>,
-    pub(super) attempts: Option<i64>,
-    pub(super) dead_letter: Option<Span>,
-    pub(super) warnings: Vec<Warning>,
-    /// Encoding has to patch the body: it holds forbidden members or a `urn`.
-    pub(super) unfolded: bool,
+    /// Holds the body and all that is known of it, so that a handler can borrow it as it is.
+    meta: Meta,
 }
 
 impl Envelope {
@@ -112,6 +98,17 @@ impl Envelope {
         Self::decode(String::from_utf8(body.into()).map_err(|error| error.utf8_error())?)
     }
 
+    /// An envelope of a body and what is known of it.
+    pub(super) fn new(body: String, fields: Fields) -> Self {
+        Self {
+            meta: Meta { body, fields },
+        }
+    }
+
+    pub(super) fn fields(&self) -> &Fields {
+        &self.meta.fields
+    }
+
     fn assemble(body: String, parts: &Parts, identity: identity::Identity) -> Self {
         let warnings = identity::warnings(parts, identity.source);
         warnings.iter().for_each(|warning| warning.emit());
@@ -136,24 +133,24 @@ impl Envelope {
             warnings,
             unfolded: identity.source == Source::Urn || drops_urn || !parts.forbidden.is_empty(),
         };
-        Self { body, fields }
+        Self::new(body, fields)
     }
 
     /// The identity: a valid `job`, else a valid `urn`, else `""`. Taken verbatim, never trimmed.
     pub fn urn(&self) -> &str {
-        let urn = self.fields.urn.as_ref();
-        urn.map_or("", |urn| urn.of(&self.body))
+        let urn = self.meta.fields.urn.as_ref();
+        urn.map_or("", |urn| urn.of(&self.meta.body))
     }
 
     /// The trace id as it was received, blanks included; `None` when null or absent.
     pub fn trace_id(&self) -> Option<&str> {
-        let trace_id = self.fields.trace_id.as_ref();
-        trace_id.map(|text| text.of(&self.body))
+        let trace_id = self.meta.fields.trace_id.as_ref();
+        trace_id.map(|text| text.of(&self.meta.body))
     }
 
     /// The JSON text of the effective (last) `data` object; `None` when null or absent.
     pub fn data_json(&self) -> Option<&str> {
-        self.fields.data.map(|data| data.of(&self.body))
+        self.meta.fields.data.map(|data| data.of(&self.meta.body))
     }
 
     /// Deserialises the payload straight from the text of `data`; strings may borrow from it
@@ -173,9 +170,9 @@ impl Envelope {
         }
     }
 
-    /// A view of `meta`.
-    pub fn meta(&self) -> Meta<'_> {
-        Meta::new(&self.body, self.fields.meta.as_ref())
+    /// The `meta` object.
+    pub fn meta(&self) -> &Meta {
+        &self.meta
     }
 
     /// The raw JSON text of a top-level member, the last one when it is repeated; the way to
@@ -184,40 +181,40 @@ impl Envelope {
         if matches!(name, "urn" | "timestamp") {
             return None;
         }
-        if name == "job" && self.fields.source != Source::Job {
+        if name == "job" && self.meta.fields.source != Source::Job {
             return None;
         }
-        let start = self.body.find('{')?;
-        let end = self.body.len();
-        lookup(&self.body, Span { start, end }, name).map(|value| value.of(&self.body))
+        let start = self.meta.body.find('{')?;
+        let end = self.meta.body.len();
+        lookup(&self.meta.body, Span { start, end }, name).map(|value| value.of(&self.meta.body))
     }
 
     /// The wire value of `attempts`; `None` when null or absent. What a handler sees is this value
     /// reconciled with the receive count: [`reconcile_attempts`](super::reconcile_attempts).
     pub fn attempts(&self) -> Option<i64> {
-        self.fields.attempts
+        self.meta.fields.attempts
     }
 
     /// The `dead_letter` block; `None` when null or absent. Members that it lacks read as empty,
     /// 0 or `None`.
     pub fn dead_letter(&self) -> Option<DeadLetter> {
-        let block = self.fields.dead_letter?;
-        Some(DeadLetter::parse(&self.body, block))
+        let block = self.meta.fields.dead_letter?;
+        Some(DeadLetter::parse(&self.meta.body, block))
     }
 
     /// What decode dropped; empty for an envelope that was made.
     pub fn warnings(&self) -> &[Warning] {
-        &self.fields.warnings
+        &self.meta.fields.warnings
     }
 
     /// The bytes that the envelope was decoded from, or encoded to.
     pub fn body(&self) -> &str {
-        &self.body
+        &self.meta.body
     }
 
     /// Gives the body away.
     pub fn into_body(self) -> String {
-        self.body
+        self.meta.body
     }
 
     /// The queue to name as `original_queue` in a dead letter: `meta.queue` when it is a non-empty
@@ -234,9 +231,9 @@ impl fmt::Debug for Envelope {
         f.debug_struct("Envelope")
             .field("urn", &self.urn())
             .field("trace_id", &self.trace_id())
-            .field("meta", &self.meta())
+            .field("meta", &self.meta)
             .field("attempts", &self.attempts())
-            .field("body_len", &self.body.len())
+            .field("body_len", &self.meta.body.len())
             .finish_non_exhaustive()
     }
 }

@@ -1,77 +1,66 @@
-//! A view of the `meta` object of an envelope.
+//! The `meta` object of an envelope, as a handler may borrow it.
 
 use std::borrow::Cow;
 use std::fmt;
 
-use super::json::{Cursor, Members, Span, lookup};
+use super::fields::{Fields, MetaFields};
+use super::json::{Cursor, Members, lookup};
 use super::parts::forbidden_in_meta;
-use super::text::Text;
 
-/// What is known of the effective `meta` object.
+/// The `meta` object of an [`Envelope`](super::Envelope) (SPEC §1.1), borrowed from
+/// it. Values are verbatim; null reads as absent.
 #[derive(Clone)]
-pub(super) struct MetaFields {
-    pub(super) span: Span,
-    pub(super) id: Option<Text>,
-    pub(super) queue: Option<Text>,
-    pub(super) lang: Option<Text>,
-    pub(super) schema_version: Option<i64>,
-    pub(super) created_at: Option<i64>,
+pub struct Meta {
+    pub(super) body: String,
+    pub(super) fields: Fields,
 }
 
-/// The `meta` object of an [`Envelope`](super::Envelope) (SPEC §1.1): a small view that borrows
-/// from it. Values are verbatim; null reads as absent.
-#[derive(Clone, Copy)]
-pub struct Meta<'a> {
-    body: &'a str,
-    fields: Option<&'a MetaFields>,
-}
-
-impl<'a> Meta<'a> {
-    pub(super) fn new(body: &'a str, fields: Option<&'a MetaFields>) -> Self {
-        Self { body, fields }
+impl Meta {
+    fn known(&self) -> Option<&MetaFields> {
+        self.fields.meta.as_ref()
     }
 
     /// Whether `meta` is an object; false when it is null or absent.
     pub fn is_present(&self) -> bool {
-        self.fields.is_some()
+        self.known().is_some()
     }
 
     /// The id of the message, by which it is deduplicated.
-    pub fn id(&self) -> Option<&'a str> {
-        let id = self.fields?.id.as_ref()?;
-        Some(id.of(self.body))
+    pub fn id(&self) -> Option<&str> {
+        let id = self.known()?.id.as_ref()?;
+        Some(id.of(&self.body))
     }
 
     /// The queue that the message was made for.
-    pub fn queue(&self) -> Option<&'a str> {
-        let queue = self.fields?.queue.as_ref()?;
-        Some(queue.of(self.body))
+    pub fn queue(&self) -> Option<&str> {
+        let queue = self.known()?.queue.as_ref()?;
+        Some(queue.of(&self.body))
     }
 
     /// The language of the producer, any text.
-    pub fn lang(&self) -> Option<&'a str> {
-        let lang = self.fields?.lang.as_ref()?;
-        Some(lang.of(self.body))
+    pub fn lang(&self) -> Option<&str> {
+        let lang = self.known()?.lang.as_ref()?;
+        Some(lang.of(&self.body))
     }
 
     /// The version of the envelope; this crate accepts 1.
     pub fn schema_version(&self) -> Option<i64> {
-        self.fields?.schema_version
+        self.known()?.schema_version
     }
 
     /// When the message was made, in Unix milliseconds UTC.
     pub fn created_at(&self) -> Option<i64> {
-        self.fields?.created_at
+        self.known()?.created_at
     }
 
     /// The raw JSON text of a member, the last one when it is repeated; the way to producer
     /// extensions. Forbidden members (SPEC §1.5) are not found. Looks through `meta` once.
-    pub fn get(&self, key: &str) -> Option<&'a str> {
+    pub fn get(&self, key: &str) -> Option<&str> {
         if forbidden_in_meta(key).is_some() {
             return None;
         }
-        let value = lookup(self.body, self.fields?.span, key)?;
-        Some(value.of(self.body))
+        let value = lookup(&self.body, self.known()?.span, key)?;
+        Some(value.of(&self.body))
     }
 
     /// The raw JSON text of `meta.ext.<vendor>`, the recommended place of extensions.
@@ -85,18 +74,18 @@ impl<'a> Meta<'a> {
     /// assert_eq!(envelope.meta().ext("acme"), Some(r#"{"tier":"gold"}"#));
     /// # Ok::<(), babelqueue::envelope::DecodeError>(())
     /// ```
-    pub fn ext(&self, vendor: &str) -> Option<&'a str> {
-        let ext = lookup(self.body, self.fields?.span, "ext")?;
+    pub fn ext(&self, vendor: &str) -> Option<&str> {
+        let ext = lookup(&self.body, self.known()?.span, "ext")?;
         // A lookup in something else than an object finds nothing.
-        let value = lookup(self.body, ext, vendor)?;
-        Some(value.of(self.body))
+        let value = lookup(&self.body, ext, vendor)?;
+        Some(value.of(&self.body))
     }
 
     /// All members in the order of the text, repeated and core ones included, forbidden ones
     /// excluded: unescaped name and raw JSON text.
-    pub fn iter(&self) -> impl Iterator<Item = (Cow<'a, str>, &'a str)> + use<'a> {
-        let body = self.body;
-        let start = self.fields.map_or(body.len(), |fields| fields.span.start);
+    pub fn iter(&self) -> impl Iterator<Item = (Cow<'_, str>, &str)> {
+        let body = self.body.as_str();
+        let start = self.known().map_or(body.len(), |fields| fields.span.start);
         let mut cursor = Cursor::starting_at(body, start);
         let mut members = Members::open(&mut cursor).ok();
         std::iter::from_fn(move || {
@@ -112,7 +101,7 @@ impl<'a> Meta<'a> {
     }
 }
 
-impl fmt::Debug for Meta<'_> {
+impl fmt::Debug for Meta {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Meta")
             .field("id", &self.id())

@@ -24,6 +24,7 @@ mod blank;
 mod dead_letter;
 mod decoded;
 mod error;
+mod fields;
 mod gate;
 mod headers;
 mod identity;

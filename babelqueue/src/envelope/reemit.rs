@@ -86,15 +86,15 @@ impl Envelope {
     /// As [`encode`](Self::encode).
     pub fn reemit(&self, patch: &Patch<'_>) -> Result<String, EncodeError> {
         let unpatched = patch.attempts.is_none() && matches!(patch.dead_letter, BlockPatch::Keep);
-        if unpatched && !self.fields.unfolded {
-            return Ok(self.body.clone());
+        if unpatched && !self.fields().unfolded {
+            return Ok(self.body().to_owned());
         }
-        let Some(layout) = Layout::read(&self.body) else {
+        let Some(layout) = Layout::read(self.body()) else {
             // Not reached: the body has been scanned before.
-            return Ok(self.body.clone());
+            return Ok(self.body().to_owned());
         };
-        let mut edits = Edits::new(&self.body, layout);
-        match self.fields.source {
+        let mut edits = Edits::new(self.body(), layout);
+        match self.fields().source {
             Source::Job => edits.remove_top("urn"),
             Source::Urn => edits.fold_urn(),
             Source::None => {}
@@ -107,7 +107,7 @@ impl Envelope {
             edits.set_attempts(attempts);
         }
         if let BlockPatch::Add(block) = patch.dead_letter {
-            let attempts = patch.attempts.or(self.fields.attempts);
+            let attempts = patch.attempts.or(self.fields().attempts);
             edits.append_dead_letter(block, attempts.unwrap_or(block.attempts));
         }
         Ok(edits.apply())

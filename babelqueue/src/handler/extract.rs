@@ -95,16 +95,9 @@ macro_rules! borrowed {
 borrowed! {
     Context => |context| context;
     Envelope => Context::envelope;
+    Meta => Context::meta;
     Headers => Context::headers;
     Source => Context::source;
-}
-
-impl<'d, S> FromDelivery<'d, S> for Meta<'d> {
-    type Rejection = Infallible;
-
-    fn from_delivery(delivery: &'d Delivery, _: &'d S) -> Result<Self, Infallible> {
-        Ok(delivery.context().meta())
-    }
 }
 
 impl<'d, S> FromDelivery<'d, S> for &'d Delivery {

@@ -2,7 +2,7 @@
 //! stop it; what is only wrong for the contract (a lone surrogate, a number beyond f64) is noted
 //! and reading goes on, so that "not JSON" always outranks "not an envelope".
 
-use super::strings::plain_run;
+use super::strings::{plain_run, short_string};
 
 /// A range of bytes in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,6 +149,19 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub(in crate::envelope) fn string(&mut self) -> Result<Str, Expected> {
         let start = self.at + 1;
+        if let Some(end) = short_string(self.bytes, start) {
+            self.at = end + 1;
+            let inner = Span { start, end };
+            let escaped = false;
+            return Ok(Str { inner, escaped });
+        }
+        self.string_slow()
+    }
+
+    /// Reads any string.
+    #[inline(never)]
+    pub(super) fn string_slow(&mut self) -> Result<Str, Expected> {
+        let start = self.at + 1;
         let mut escaped = false;
         self.at = start;
         loop {
@@ -208,38 +221,35 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads a number; the cursor stands on its first byte.
-    #[inline]
+    #[inline(always)]
     pub(in crate::envelope) fn number(&mut self) -> Result<Number, Expected> {
+        let bytes = self.bytes;
         let start = self.at;
-        if self.peek() == Some(b'-') {
-            self.at += 1;
+        let mut at = start;
+        if bytes.get(at) == Some(&b'-') {
+            at += 1;
         }
         // A leading zero stands alone: the digit after it is refused by whoever comes next.
-        if self.peek() == Some(b'0') {
-            self.at += 1;
+        if bytes.get(at) == Some(&b'0') {
+            at += 1;
         } else {
-            self.digits()?;
+            at = self.digits(at)?;
         }
-        let mut integer = true;
-        if self.peek() == Some(b'.') {
+        let (mut integer, mut exponent) = (true, false);
+        if bytes.get(at) == Some(&b'.') {
             integer = false;
-            self.at += 1;
-            self.digits()?;
+            at = self.digits(at + 1)?;
         }
-        let mut exponent = false;
-        if let Some(b'e' | b'E') = self.peek() {
-            integer = false;
-            exponent = true;
-            self.at += 1;
-            if let Some(b'+' | b'-') = self.peek() {
-                self.at += 1;
+        if let Some(b'e' | b'E') = bytes.get(at) {
+            (integer, exponent) = (false, true);
+            at += 1;
+            if let Some(b'+' | b'-') = bytes.get(at) {
+                at += 1;
             }
-            self.digits()?;
+            at = self.digits(at)?;
         }
-        let span = Span {
-            start,
-            end: self.at,
-        };
+        self.at = at;
+        let span = Span { start, end: at };
         Ok(Number {
             span,
             integer,
@@ -247,17 +257,18 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    #[inline]
-    fn digits(&mut self) -> Result<(), Expected> {
-        let start = self.at;
-        while let Some(b'0'..=b'9') = self.peek() {
-            self.at += 1;
+    /// Where the digits that begin at `from` end; there must be one.
+    #[inline(always)]
+    fn digits(&mut self, from: usize) -> Result<usize, Expected> {
+        let mut at = from;
+        while let Some(b'0'..=b'9') = self.bytes.get(at) {
+            at += 1;
         }
-        if self.at == start {
-            Err(Expected::Digit)
-        } else {
-            Ok(())
+        if at == from {
+            self.at = at;
+            return Err(Expected::Digit);
         }
+        Ok(at)
     }
 
     /// The value of a number token, when it is an integer literal within i64.
@@ -265,7 +276,19 @@ impl<'a> Cursor<'a> {
         if !number.integer {
             return None;
         }
-        let digits = self.bytes.get(number.span.start..number.span.end)?;
-        std::str::from_utf8(digits).ok()?.parse().ok()
+        let token = self.bytes.get(number.span.start..number.span.end)?;
+        let (negative, digits) = match token {
+            [b'-', digits @ ..] => (true, digits),
+            digits => (false, digits),
+        };
+        digits.iter().try_fold(0_i64, |value, digit| {
+            let value = value.checked_mul(10)?;
+            let digit = i64::from(digit - b'0');
+            if negative {
+                value.checked_sub(digit)
+            } else {
+                value.checked_add(digit)
+            }
+        })
     }
 }

@@ -43,7 +43,7 @@ impl Members {
     }
 
     /// Reads the next name and stops at its value, or closes the object.
-    #[inline]
+    #[inline(always)]
     pub(in crate::envelope) fn next(
         &mut self,
         cursor: &mut Cursor<'_>,

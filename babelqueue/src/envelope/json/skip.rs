@@ -2,6 +2,7 @@
 //! whether it is an object or an array.
 
 use super::cursor::{Cursor, Expected, Number, Span};
+use super::strings::short_string;
 
 /// The open levels, a bit each. The first 64 need no allocation.
 struct Levels {
@@ -64,95 +65,111 @@ impl Cursor<'_> {
         })
     }
 
+    /// The walk itself. Its place is a local variable, which the compiler keeps in a register; the
+    /// cursor is brought up to date for the rare paths and at the end.
     fn skip<const FINITE: bool>(&mut self) -> Result<(), Expected> {
+        let bytes = self.bytes;
         let mut levels = Levels::new();
-        loop {
-            // The cursor stands on the first byte of a value.
-            match self.peek() {
-                Some(b'"') => {
-                    self.string()?;
-                }
+        let mut at = self.at;
+        let result = 'walk: loop {
+            // `at` is on the first byte of a value.
+            match bytes.get(at) {
+                Some(b'"') => match self.string_end(at) {
+                    Ok(end) => at = end,
+                    Err(expected) => return Err(expected),
+                },
                 Some(b'-' | b'0'..=b'9') => {
+                    self.at = at;
                     let number = self.number()?;
+                    at = self.at;
                     if FINITE {
                         self.check_finite(number);
                     }
                 }
-                Some(b'{') => {
-                    self.at += 1;
-                    self.skip_blanks();
-                    if self.peek() == Some(b'}') {
-                        self.at += 1;
+                Some(&open @ (b'{' | b'[')) => {
+                    at = self.after_blanks(at + 1);
+                    let object = open == b'{';
+                    // The closing brackets stand two places behind the opening ones.
+                    if bytes.get(at) == Some(&(open + 2)) {
+                        at += 1;
                     } else {
-                        levels.push(true);
-                        self.name()?;
+                        levels.push(object);
+                        if object {
+                            at = self.name_end(at)?;
+                        }
                         continue;
                     }
                 }
-                Some(b'[') => {
-                    self.at += 1;
-                    self.skip_blanks();
-                    if self.peek() == Some(b']') {
-                        self.at += 1;
-                    } else {
-                        levels.push(false);
-                        continue;
-                    }
-                }
-                Some(b't') => self.literal(b"true")?,
-                Some(b'f') => self.literal(b"false")?,
-                Some(b'n') => self.literal(b"null")?,
-                _ => return Err(Expected::Value),
+                Some(b't') if literal(bytes, at, b"true") => at += 4,
+                Some(b'f') if literal(bytes, at, b"false") => at += 5,
+                Some(b'n') if literal(bytes, at, b"null") => at += 4,
+                _ => break Err(Expected::Value),
             }
             // A value has ended: close what closes here, then go on to the next one.
             loop {
                 if levels.depth == 0 {
-                    return Ok(());
+                    break 'walk Ok(());
                 }
-                self.skip_blanks();
-                match (self.peek(), levels.in_object()) {
+                at = self.after_blanks(at);
+                match (bytes.get(at), levels.in_object()) {
                     (Some(b','), true) => {
-                        self.at += 1;
-                        self.skip_blanks();
-                        self.name()?;
+                        at = self.after_blanks(at + 1);
+                        at = self.name_end(at)?;
                         break;
                     }
                     (Some(b','), false) => {
-                        self.at += 1;
-                        self.skip_blanks();
+                        at = self.after_blanks(at + 1);
                         break;
                     }
                     (Some(b'}'), true) | (Some(b']'), false) => {
-                        self.at += 1;
+                        at += 1;
                         levels.pop();
                     }
-                    (_, true) => return Err(Expected::CommaOrBrace),
-                    (_, false) => return Err(Expected::CommaOrBracket),
+                    (_, true) => break 'walk Err(Expected::CommaOrBrace),
+                    (_, false) => break 'walk Err(Expected::CommaOrBracket),
                 }
             }
-        }
+        };
+        self.at = at;
+        result
     }
 
-    /// Steps over a member name and its colon, up to the value.
-    #[inline]
-    fn name(&mut self) -> Result<(), Expected> {
-        if self.peek() != Some(b'"') {
+    /// Where the value begins behind the member name at `at`.
+    #[inline(always)]
+    fn name_end(&mut self, at: usize) -> Result<usize, Expected> {
+        if self.bytes.get(at) != Some(&b'"') {
+            self.at = at;
             return Err(Expected::Name);
         }
-        self.string()?;
-        self.skip_blanks();
-        self.take(b':', Expected::Colon)?;
-        self.skip_blanks();
-        Ok(())
+        let at = self.string_end(at)?;
+        let at = self.after_blanks(at);
+        if self.bytes.get(at) != Some(&b':') {
+            self.at = at;
+            return Err(Expected::Colon);
+        }
+        Ok(self.after_blanks(at + 1))
     }
 
-    #[inline]
-    fn literal(&mut self, word: &[u8]) -> Result<(), Expected> {
-        if self.bytes.get(self.at..self.at + word.len()) == Some(word) {
-            self.at += word.len();
-            Ok(())
-        } else {
-            Err(Expected::Value)
+    /// Where the string that opens at `at` is over.
+    #[inline(always)]
+    fn string_end(&mut self, at: usize) -> Result<usize, Expected> {
+        if let Some(close) = short_string(self.bytes, at + 1) {
+            return Ok(close + 1);
+        }
+        self.at = at;
+        self.string_slow()?;
+        Ok(self.at)
+    }
+
+    #[inline(always)]
+    fn after_blanks(&mut self, at: usize) -> usize {
+        match self.bytes.get(at) {
+            Some(&byte) if byte <= b' ' => {
+                self.at = at;
+                self.skip_blanks();
+                self.at
+            }
+            _ => at,
         }
     }
 
@@ -176,4 +193,9 @@ impl Cursor<'_> {
             self.not_finite.get_or_insert(number.span.start);
         }
     }
+}
+
+#[inline(always)]
+fn literal(bytes: &[u8], at: usize, word: &[u8]) -> bool {
+    bytes.get(at..at + word.len()) == Some(word)
 }

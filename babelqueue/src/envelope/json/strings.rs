@@ -21,39 +21,55 @@ const fn is_special(byte: u8) -> bool {
     byte == b'"' || byte == b'\\' || byte < 0x20
 }
 
+/// Where the closing quote is of the string whose text begins at `from`, when it is short and
+/// holds nothing special. Most strings do, and this much fits into the caller's registers.
+#[inline(always)]
+pub(super) fn short_string(bytes: &[u8], from: usize) -> Option<usize> {
+    let mut at = from;
+    for _ in 0..4 {
+        let (word, _) = bytes.get(at..)?.split_first_chunk::<8>()?;
+        let marks = special_marks(u64::from_le_bytes(*word));
+        if marks != 0 {
+            let special = at + (marks.trailing_zeros() / 8) as usize;
+            return (bytes.get(special) == Some(&b'"')).then_some(special);
+        }
+        at += 8;
+    }
+    None
+}
+
 /// The first offset at or after `from` that holds a quote, a backslash or a control character, or
 /// the length of `bytes`.
 #[inline]
 pub(super) fn plain_run(bytes: &[u8], from: usize) -> usize {
     let mut rest = bytes.get(from..).unwrap_or_default();
-    // Short strings, which most are, end within a few words.
-    let mut words = 4;
-    while words > 0
-        && let Some((word, tail)) = rest.split_first_chunk::<8>()
-    {
+    let mut words = 0;
+    while let Some((word, tail)) = rest.split_first_chunk::<8>() {
         let marks = special_marks(u64::from_le_bytes(*word));
         if marks != 0 {
             return bytes.len() - rest.len() + (marks.trailing_zeros() / 8) as usize;
         }
         rest = tail;
-        words -= 1;
-    }
-    if words == 0 {
-        rest = skip_blocks(rest);
+        words += 1;
+        // What has not ended within a few words is likely to be long.
+        if words == 8 {
+            rest = skip_blocks(rest);
+        }
     }
     let tail = rest.iter().position(|&byte| is_special(byte));
     bytes.len() - rest.len() + tail.unwrap_or(rest.len())
 }
 
-/// Drops leading blocks without a special byte. The block test has no early exit, which lets the
-/// compiler use vector instructions.
+/// Drops leading blocks without a special byte. The test of a block has no early exit, so that the
+/// compiler can use vector instructions; large blocks spread the cost of collecting its result.
 #[inline(never)]
 fn skip_blocks(mut rest: &[u8]) -> &[u8] {
-    while let Some((block, tail)) = rest.split_first_chunk::<32>() {
-        let special = block
-            .iter()
-            .fold(false, |found, &byte| found | is_special(byte));
-        if special {
+    while let Some((block, tail)) = rest.split_first_chunk::<128>() {
+        let mut special = 0;
+        for &byte in block {
+            special |= u8::from(byte == b'"') | u8::from(byte == b'\\') | u8::from(byte < 0x20);
+        }
+        if special != 0 {
             break;
         }
         rest = tail;

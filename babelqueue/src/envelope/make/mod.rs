@@ -227,6 +227,30 @@ impl EnvelopeBuilder {
     }
 }
 
+/// Serialises a payload as [`EnvelopeBuilder::data`] does, for an envelope that is made later.
+///
+/// # Errors
+/// Those of the builder: no object, a number that JSON cannot carry, what serde refuses.
+pub fn data_to_json<T: Serialize + ?Sized>(payload: &T) -> Result<String, MakeError> {
+    let builder = Envelope::builder("").data(payload);
+    match builder.failure {
+        Some(failure) => Err(failure),
+        None => Ok(builder.data.unwrap_or_else(|| "{}".to_owned())),
+    }
+}
+
+/// Serialises an extension as [`EnvelopeBuilder::meta`] does, for an envelope that is made later.
+///
+/// # Errors
+/// Those of the builder: a core key, a forbidden key, what serde refuses.
+pub fn meta_to_json<T: Serialize + ?Sized>(key: &str, value: &T) -> Result<String, MakeError> {
+    let mut builder = Envelope::builder("").meta(key, value);
+    match (builder.failure.take(), builder.meta.pop()) {
+        (Some(failure), _) => Err(failure),
+        (None, json) => Ok(json.map(|(_, json)| json).unwrap_or_default()),
+    }
+}
+
 /// An extra with its JSON text checked, unless the key cannot be taken.
 fn extra(
     parent: &str,
@@ -267,28 +291,4 @@ fn checked(json: String, pointer: impl FnOnce() -> String) -> Result<String, Mak
 /// Appends one key to an RFC 6901 pointer.
 fn pointer(parent: &str, key: &str) -> String {
     format!("{parent}/{}", key.replace('~', "~0").replace('/', "~1"))
-}
-
-/// Serialises a payload.
-///
-/// # Errors
-/// As the builder's.
-pub fn data_to_json<T: Serialize + ?Sized>(payload: &T) -> Result<String, MakeError> {
-    let builder = Envelope::builder("x").data(payload);
-    match builder.failure {
-        Some(error) => Err(error),
-        None => Ok(builder.data.unwrap_or_default()),
-    }
-}
-
-/// Serialises an extension.
-///
-/// # Errors
-/// As the builder's.
-pub fn meta_to_json<T: Serialize + ?Sized>(key: &str, value: &T) -> Result<String, MakeError> {
-    let mut builder = Envelope::builder("x").meta(key, value);
-    match builder.failure {
-        Some(error) => Err(error),
-        None => Ok(builder.meta.pop().map(|(_, json)| json).unwrap_or_default()),
-    }
 }

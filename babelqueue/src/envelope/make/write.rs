@@ -8,10 +8,10 @@ use uuid::fmt::Hyphenated;
 
 use super::super::SCHEMA_VERSION;
 use super::super::blank::trim;
-use super::super::decoded::{Envelope, Fields};
+use super::super::decoded::Envelope;
+use super::super::fields::{Fields, MetaFields};
 use super::super::identity::Source;
 use super::super::json::{Span, write_string};
-use super::super::meta::MetaFields;
 use super::super::text::Text;
 use super::EnvelopeBuilder;
 use super::ids::write_id;
@@ -74,10 +74,7 @@ impl EnvelopeBuilder {
             warnings: Vec::new(),
             unfolded: false,
         };
-        Envelope {
-            body: out.0,
-            fields,
-        }
+        Envelope::new(out.0, fields)
     }
 
     fn size_hint(&self, data: &str) -> usize {

@@ -80,9 +80,9 @@ pub async fn order_created(
     _order: OrderCreated,
     _ctx: &Context,
     _headers: &Headers,
+    _meta: &Meta,
     _state: State<Db>,
     _trace_id: TraceId,
-    _attempts: Attempts,
     _maybe: Option<TraceId>,
 ) -> Result<(), String> {
     ready(()).await;
