@@ -218,8 +218,11 @@ impl Queue {
 
     /// Changes until when a message in flight stays so.
     pub(crate) fn postpone(&mut self, ticket: Ticket, due: At, received: At) {
-        self.set_state(ticket, State::InFlight { due, received });
-        self.time(due, ticket);
+        let state = State::InFlight { due, received };
+        // The same moment again has its timer already.
+        if self.set_state(ticket, state) != Some(state) {
+            self.time(due, ticket);
+        }
     }
 
     /// Makes a delayed message or one in flight visible now.
