@@ -1,0 +1,185 @@
+//! The loopback transport: an HTTP/1.1 server for clients in other processes and
+//! languages. It binds only where it is told.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HOST};
+use http::{HeaderValue, Method, Response, StatusCode};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream, ToSocketAddrs};
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, JoinSet};
+
+use super::service::{Answer, Broken, Request, Service};
+
+/// The longest request that is read: a batch of 1 MiB whose every character is escaped.
+const MAX_REQUEST: usize = 16 << 20;
+/// How long requests that are being answered may go on after a shutdown began.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// A running server, from [`LocalSqs::serve`](super::LocalSqs::serve).
+///
+/// Dropping it stops the server at once; [`shutdown`](Self::shutdown) lets requests end.
+#[derive(Debug)]
+pub struct LocalServer {
+    addr: SocketAddr,
+    stop: watch::Sender<bool>,
+    accepting: JoinHandle<()>,
+}
+
+impl LocalServer {
+    pub(crate) async fn start(service: Arc<Service>, addr: impl ToSocketAddrs) -> io::Result<Self> {
+        let listener = TcpListener::bind(addr).await?;
+        let addr = listener.local_addr()?;
+        let (stop, stopped) = watch::channel(false);
+        let accepting = tokio::spawn(accept(listener, service, stopped));
+        Ok(Self {
+            addr,
+            stop,
+            accepting,
+        })
+    }
+
+    /// The address that the server listens on; the port is the real one when 0 was asked for.
+    #[must_use]
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// The endpoint URL for clients, such as `http://127.0.0.1:9324`.
+    #[must_use]
+    pub fn endpoint(&self) -> String {
+        format!("http://{}", self.addr)
+    }
+
+    /// Stops the server: nothing new is accepted, requests being answered get half a second
+    /// (a long poll is cut off after it), and the port is free when this returns.
+    pub async fn shutdown(mut self) {
+        self.stop.send_replace(true);
+        // An error here is a panic of the accept loop; there is nothing left to stop then.
+        let _ = (&mut self.accepting).await;
+    }
+}
+
+impl Drop for LocalServer {
+    fn drop(&mut self) {
+        // Ends the connections too: they live in the accept loop's set.
+        self.accepting.abort();
+    }
+}
+
+async fn accept(listener: TcpListener, service: Arc<Service>, mut stopped: watch::Receiver<bool>) {
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => {
+                    connections.spawn(serve(stream, Arc::clone(&service), stopped.clone()));
+                }
+                Err(error) => {
+                    // Most often too many open files: wait for some to close.
+                    tracing::warn!(%error, "the embedded SQS could not accept a connection");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+            },
+            Some(_) = connections.join_next() => {}
+            _ = stopped.changed() => break,
+        }
+    }
+    drop(listener);
+    let all = async { while connections.join_next().await.is_some() {} };
+    let _ = tokio::time::timeout(GRACE, all).await;
+    connections.shutdown().await;
+}
+
+async fn serve(stream: TcpStream, service: Arc<Service>, mut stopped: watch::Receiver<bool>) {
+    // Answers are small, and a client waits for each.
+    let _ = stream.set_nodelay(true);
+    let handler = service_fn(move |request| {
+        let service = Arc::clone(&service);
+        // An error closes the connection without an answer, which is what a planned fault wants.
+        async move { respond(&service, request).await }
+    });
+    let connection = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .serve_connection(TokioIo::new(stream), handler);
+    let mut connection = std::pin::pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        _ = stopped.changed() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection to the embedded SQS ended with an error");
+    }
+}
+
+async fn respond(
+    service: &Service,
+    request: http::Request<Incoming>,
+) -> Result<Response<Full<Bytes>>, Broken> {
+    if request.method() != Method::POST {
+        return Ok(plain(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "This is an embedded Amazon SQS: POST requests of the AWS JSON 1.0 protocol to it.\n",
+        ));
+    }
+    let (head, body) = request.into_parts();
+    let body = match Limited::new(body, MAX_REQUEST).collect().await {
+        Ok(body) => body.to_bytes(),
+        Err(error) => {
+            return Ok(plain(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                &format!("The request could not be read: {error}\n"),
+            ));
+        }
+    };
+    let text = |value: &HeaderValue| value.to_str().ok().map(str::to_owned);
+    let target = head.headers.get("x-amz-target").and_then(text);
+    let host = head.headers.get(HOST).and_then(text);
+    let base = match host {
+        Some(host) => format!("http://{host}"),
+        None => service.endpoint.clone(),
+    };
+    let answer = service
+        .answer(Request {
+            target: target.as_deref(),
+            body: &body,
+            base: &base,
+        })
+        .await?;
+    Ok(response(answer))
+}
+
+fn response(answer: Answer) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from(answer.body)));
+    *response.status_mut() =
+        StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    headers.insert(
+        CONTENT_TYPE,
+        HeaderValue::from_static("application/x-amz-json-1.0"),
+    );
+    if let Some(Ok(error)) = answer.query_error.map(HeaderValue::try_from) {
+        headers.insert("x-amzn-query-error", error);
+    }
+    response
+}
+
+fn plain(status: StatusCode, text: &str) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::copy_from_slice(text.as_bytes())));
+    *response.status_mut() = status;
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+    response
+}

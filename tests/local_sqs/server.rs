@@ -1,0 +1,147 @@
+//! The server for other processes, through real sockets.
+
+use std::time::{Duration, Instant};
+
+use aws_sdk_sqs::Client;
+use aws_sdk_sqs::config::{BehaviorVersion, Credentials, Region};
+use babelqueue::local::{LocalServer, LocalSqs, Operation};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::support::*;
+
+/// A client that goes over the network.
+fn remote(server: &LocalServer) -> Client {
+    let config = aws_sdk_sqs::Config::builder()
+        .behavior_version(BehaviorVersion::latest())
+        .region(Region::new("us-east-1"))
+        .endpoint_url(server.endpoint())
+        .credentials_provider(Credentials::new("a", "b", None, None, "test"));
+    Client::from_conf(config.build())
+}
+
+async fn serve() -> (LocalSqs, LocalServer, Client) {
+    let local = LocalSqs::new();
+    let server = local.serve("127.0.0.1:0").await.unwrap();
+    let client = remote(&server);
+    (local, server, client)
+}
+
+#[tokio::test]
+async fn the_same_queues_in_process_and_over_the_network() {
+    let (local, server, client) = serve().await;
+    let created = client.create_queue().queue_name("q").send().await.unwrap();
+    let url = created.queue_url().unwrap();
+    assert_eq!(url, format!("{}/000000000000/q", server.endpoint()));
+    send(&client, url, "from outside").await;
+    let inside = local.client();
+    let message = receive_one(&inside, &local.queue_url("q")).await;
+    assert_eq!(message.body(), Some("from outside"));
+    // A URL of either kind is understood on either side.
+    delete(&inside, url, &message).await;
+    assert!(local.snapshot("q").is_empty());
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn errors_keep_their_types_over_the_network() {
+    let (local, server, client) = serve().await;
+    let error = client
+        .get_queue_url()
+        .queue_name("nope")
+        .send()
+        .await
+        .unwrap_err();
+    assert!(error.into_service_error().is_queue_does_not_exist());
+    let url = local.create_queue("q");
+    let garbage = client
+        .delete_message()
+        .queue_url(&url)
+        .receipt_handle("garbage")
+        .send()
+        .await;
+    assert!(
+        garbage
+            .unwrap_err()
+            .into_service_error()
+            .is_receipt_handle_is_invalid()
+    );
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_lost_response_over_the_network() {
+    let (local, server, client) = serve().await;
+    let url = local.create_queue("q");
+    local
+        .faults()
+        .on(Operation::SendMessage)
+        .once()
+        .lose_response();
+    send(&client, &url, "x").await;
+    assert_eq!(local.snapshot(&url).visible.len(), 2);
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_shutdown_frees_the_port_and_cuts_waiting_receives() {
+    let (local, server, client) = serve().await;
+    let url = local.create_queue("q");
+    let waiting = tokio::spawn(async move {
+        client
+            .receive_message()
+            .queue_url(url)
+            .wait_time_seconds(20)
+            .send()
+            .await
+            .map(drop)
+    });
+    local.wait_until_called(Operation::ReceiveMessage, 1).await;
+    let (addr, start) = (server.addr(), Instant::now());
+    server.shutdown().await;
+    assert!(start.elapsed() < Duration::from_secs(5));
+    let again = local.serve(addr).await.unwrap();
+    again.shutdown().await;
+    waiting.abort();
+}
+
+/// The status line and the body of an answer to raw bytes.
+async fn raw(server: &LocalServer, request: &str) -> String {
+    let mut stream = TcpStream::connect(server.addr()).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    answer
+}
+
+#[tokio::test]
+async fn what_is_not_the_json_protocol_is_refused_in_so_many_words() {
+    let (_, server, _) = serve().await;
+    let get = "GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+    let answer = raw(&server, get).await;
+    assert!(answer.starts_with("HTTP/1.1 405"), "{answer}");
+    let query = "POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\
+                 content-type: application/x-www-form-urlencoded\r\ncontent-length: 17\r\n\r\n\
+                 Action=ListQueues";
+    let answer = raw(&server, query).await;
+    assert!(
+        answer.starts_with("HTTP/1.1 400") && answer.contains("AWS JSON 1.0"),
+        "{answer}"
+    );
+    let odd = "POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\
+               x-amz-target: AmazonSQS.Dance\r\ncontent-length: 2\r\n\r\n{}";
+    let answer = raw(&server, odd).await;
+    assert!(answer.contains("InvalidAction"), "{answer}");
+    let broken = "POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\
+                  x-amz-target: AmazonSQS.SendMessage\r\ncontent-length: 1\r\n\r\n{";
+    let answer = raw(&server, broken).await;
+    assert!(answer.contains("SerializationException"), "{answer}");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_taken_port_is_an_error() {
+    let (local, server, _) = serve().await;
+    assert!(local.serve(server.addr()).await.is_err());
+    server.shutdown().await;
+}
