@@ -210,3 +210,38 @@ fn a_fifo_queue_does_what_its_model_does() {
         run(seed, true);
     }
 }
+
+/// What a queue holds on to must not grow with what has passed through it.
+#[test]
+fn a_queue_forgets_what_has_passed_through_it() {
+    let clock = Clock::new(SystemTime::UNIX_EPOCH);
+    let now = clock.now();
+    let mut engine = Engine::new(Settings::default(), clock.wall());
+    engine
+        .create_queue("q", BTreeMap::new(), BTreeMap::new(), now)
+        .unwrap();
+    let request = Receive {
+        max: 1,
+        ..Receive::default()
+    };
+    let send = |engine: &mut Engine, body: &str| {
+        let send = Send {
+            body: body.to_owned(),
+            ..Send::default()
+        };
+        engine.send("q", send, now).unwrap();
+    };
+    send(&mut engine, "stays");
+    let stays = engine.receive("q", &request, now).unwrap();
+    for _ in 0..10_000 {
+        send(&mut engine, "passes");
+        let received = engine.receive("q", &request, now).unwrap();
+        engine.delete("q", &received[0].handle, now).unwrap();
+    }
+    let queue = engine.queue("q", now).unwrap();
+    assert_eq!(queue.counts.in_flight, 1);
+    assert!(queue.footprint() < 500, "{}", queue.footprint());
+    let later = now.plus_secs(30);
+    let again = engine.receive("q", &request, later).unwrap();
+    assert_eq!(again[0].message.id, stays[0].message.id);
+}
