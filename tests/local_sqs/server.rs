@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use aws_sdk_sqs::Client;
 use aws_sdk_sqs::config::{BehaviorVersion, Credentials, Region};
+use aws_sdk_sqs::operation::RequestId;
 use babelqueue::local::{LocalServer, LocalSqs, Operation};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -164,5 +165,32 @@ async fn a_waiting_receive_whose_client_has_gone_takes_nothing() {
     client.get_queue_url().queue_name("q").send().await.unwrap();
     send(&client, &url, "x").await;
     assert_eq!(local.snapshot(&url).visible.len(), 1);
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn every_answer_has_a_request_id_of_its_own() {
+    let (local, server, outside) = serve().await;
+    let url = local.create_queue("q");
+    let mut ids = Vec::new();
+    for client in [&outside, &local.client()] {
+        let sent = client
+            .send_message()
+            .queue_url(&url)
+            .message_body("x")
+            .send()
+            .await
+            .unwrap();
+        ids.push(sent.request_id().unwrap().to_owned());
+        let error = client
+            .get_queue_url()
+            .queue_name("nope")
+            .send()
+            .await
+            .unwrap_err();
+        ids.push(error.request_id().unwrap().to_owned());
+    }
+    ids.dedup();
+    assert_eq!(ids.len(), 4);
     server.shutdown().await;
 }
