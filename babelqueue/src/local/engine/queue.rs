@@ -268,6 +268,12 @@ impl Queue {
         self.counts = Counts::default();
     }
 
+    /// How many entries it holds in all, stale ones included.
+    #[cfg(test)]
+    pub(crate) fn footprint(&self) -> usize {
+        self.store.slots() + self.timers.len() + self.ages.len()
+    }
+
     fn set_state(&mut self, ticket: Ticket, state: State) -> Option<State> {
         let message = self.store.get_mut(ticket)?;
         let before = std::mem::replace(&mut message.state, state);
