@@ -7,6 +7,8 @@ mod support;
 mod batches;
 mod counts;
 mod dead_letters;
+#[cfg(feature = "differential")]
+mod differential;
 mod faults;
 mod fifo;
 mod fifo_dedup;

@@ -62,7 +62,7 @@ async fn every_provided_extractor() {
         assert_eq!(envelope.attempts(), Some(1));
         assert_eq!(
             (meta.id(), meta.queue(), meta.lang()),
-            ("m-1", "orders", "php")
+            (Some("m-1"), Some("orders"), Some("php"))
         );
         assert_eq!(headers.get("tenant"), Some("acme"));
         assert_eq!(source.receive_count, Some(2));

@@ -107,10 +107,28 @@ fn a_handlers_error_survives_a_box() {
     let back = HandlerError::from_boxed(boxed);
     assert_eq!(back.verdict(), Verdict::RetryAfter(Duration::from_secs(3)));
     assert_eq!(back.downcast_ref::<Broken>(), Some(&Broken));
-    // Once more through an `anyhow::Error`, as a layer of the user's might send it.
-    let boxed: babelqueue::BoxError = HandlerError::permanent(Broken).into();
-    let anyhow = anyhow::Error::from_boxed(boxed);
-    assert!(HandlerError::from_boxed(anyhow.into()).is_permanent());
+}
+
+#[test]
+fn c_047_a_permanent_failure_stays_one_inside_an_error_of_a_middleware() {
+    #[derive(Debug)]
+    struct Wrapped(babelqueue::BoxError);
+    impl std::fmt::Display for Wrapped {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("middleware")
+        }
+    }
+    impl std::error::Error for Wrapped {
+        fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+            Some(&*self.0)
+        }
+    }
+    let inner = HandlerError::permanent(Broken).into();
+    let outer = HandlerError::from_boxed(Box::new(Wrapped(Box::new(Wrapped(inner)))));
+    assert!(outer.is_permanent());
+    assert_eq!(outer.to_string(), "middleware");
+    let ordinary = HandlerError::from_boxed(Box::new(Wrapped(Box::new(Broken))));
+    assert_eq!(ordinary.verdict(), Verdict::Retry);
 }
 
 #[tokio::test]

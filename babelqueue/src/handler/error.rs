@@ -135,7 +135,8 @@ impl HandlerError {
         self.inner.source.downcast_ref()
     }
 
-    /// Back from a boxed error: the same failure when it was one, else a new retryable one.
+    /// Back from a boxed error: the same failure when it was one; else a new one that asks for
+    /// what a failure among its sources asked for, or for a retry.
     pub fn from_boxed(error: BoxError) -> Self {
         Self::from_boxed_as(error, "dyn core::error::Error")
     }
@@ -143,16 +144,32 @@ impl HandlerError {
     fn from_boxed_as(error: BoxError, type_name: &'static str) -> Self {
         match error.downcast::<Carried>() {
             Ok(carried) => carried.0,
-            Err(source) => Self {
-                inner: Box::new(Inner {
-                    source,
-                    type_name: Cow::Borrowed(type_name),
-                    kind: ErrorKind::Handler,
-                    verdict: Verdict::Retry,
-                }),
-            },
+            Err(source) => {
+                // A layer may have wrapped the failure; what it asks for still stands.
+                let (kind, verdict) = carried_by(&*source);
+                Self {
+                    inner: Box::new(Inner {
+                        source,
+                        type_name: Cow::Borrowed(type_name),
+                        kind,
+                        verdict,
+                    }),
+                }
+            }
         }
     }
+}
+
+/// Looks along the sources of an error for a [`HandlerError`] that travels there.
+fn carried_by(error: &(dyn StdError + 'static)) -> (ErrorKind, Verdict) {
+    let mut error = Some(error);
+    while let Some(current) = error {
+        if let Some(Carried(failure)) = current.downcast_ref() {
+            return (failure.kind(), failure.verdict());
+        }
+        error = current.source();
+    }
+    (ErrorKind::Handler, Verdict::Retry)
 }
 
 impl<E: StdError + Send + Sync + 'static> From<E> for HandlerError {

@@ -6,6 +6,45 @@
 //! All time is tokio's: under a paused clock twelve hours pass in a millisecond, and every run of
 //! a test is the same.
 //!
+//! # A test with a paused clock and a fault
+//!
+//! ```
+//! use std::time::Duration;
+//! use babelqueue::local::{LocalSqs, Operation, Refusal};
+//! use tokio::time::Instant;
+//!
+//! // In a test: #[tokio::test(start_paused = true)]
+//! async fn an_order_comes_again_when_its_delete_fails() {
+//!     let local = LocalSqs::new();
+//!     let url = local.create_queue_with("orders", [("VisibilityTimeout", "3600")]).unwrap();
+//!     let sqs = local.client();
+//!     sqs.send_message().queue_url(&url).message_body("1042").send().await.unwrap();
+//!
+//!     local.faults().on(Operation::DeleteMessage).times(3).refuse(Refusal::InternalError);
+//!
+//!     let start = Instant::now();
+//!     let received = sqs.receive_message().queue_url(&url).send().await.unwrap();
+//!     let handle = received.messages()[0].receipt_handle().unwrap();
+//!     let deleted = sqs.delete_message().queue_url(&url).receipt_handle(handle).send().await;
+//!     assert!(deleted.is_err()); // after three attempts of the SDK
+//!
+//!     let queue = local.wait_until(&url, |queue| queue.visible.len() == 1).await;
+//!     assert_eq!(queue.visible[0].receive_count, 1);
+//!     assert_eq!(start.elapsed(), Duration::from_secs(3600)); // and no time has passed outside
+//! }
+//! # #[tokio::main(flavor = "current_thread", start_paused = true)]
+//! # async fn main() { an_order_comes_again_when_its_delete_fails().await }
+//! ```
+//!
+//! # Where it differs from SQS
+//!
+//! - Everything happens at once: attributes, purges and deletes of queues take effect with the call.
+//! - Requests are not signed, every client is the owner, and encryption settings are only stored.
+//! - A standard queue delivers in order and once unless a [fault](LocalSqs::faults) says otherwise.
+//! - Throughput is not limited, and a FIFO receive looks at all groups.
+//! - `AddPermission` and `RemovePermission` are refused; the attribute `Policy` is stored.
+//! - The older query protocol is refused.
+//!
 //! This module uses nothing else of the crate, and nothing else of the crate uses it.
 
 mod calls;

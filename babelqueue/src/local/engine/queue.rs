@@ -218,8 +218,11 @@ impl Queue {
 
     /// Changes until when a message in flight stays so.
     pub(crate) fn postpone(&mut self, ticket: Ticket, due: At, received: At) {
-        self.set_state(ticket, State::InFlight { due, received });
-        self.time(due, ticket);
+        let state = State::InFlight { due, received };
+        // The same moment again has its timer already.
+        if self.set_state(ticket, state) != Some(state) {
+            self.time(due, ticket);
+        }
     }
 
     /// Makes a delayed message or one in flight visible now.
@@ -263,6 +266,12 @@ impl Queue {
         self.timers.clear();
         self.ages.clear();
         self.counts = Counts::default();
+    }
+
+    /// How many entries it holds in all, stale ones included.
+    #[cfg(test)]
+    pub(crate) fn footprint(&self) -> usize {
+        self.store.slots() + self.timers.len() + self.ages.len()
     }
 
     fn set_state(&mut self, ticket: Ticket, state: State) -> Option<State> {
