@@ -202,7 +202,9 @@ impl WireDelay {
 
     /// For a delay that somebody stated: a fraction is rounded up, so that it never becomes zero.
     pub fn given(delay: Duration) -> Self {
-        let seconds = delay.as_secs().saturating_add(u64::from(delay.subsec_nanos() > 0));
+        let seconds = delay
+            .as_secs()
+            .saturating_add(u64::from(delay.subsec_nanos() > 0));
         match i32::try_from(seconds) {
             Ok(seconds) if seconds <= MAX_VISIBILITY_SECONDS => Self {
                 seconds,
@@ -215,6 +217,22 @@ impl WireDelay {
         }
     }
 
+    /// The delay as a duration.
+    pub const fn duration(self) -> Duration {
+        Duration::from_secs(self.seconds.unsigned_abs() as u64)
+    }
+
+    /// What is left of the delay `waited` after it was decided; a part of a second counts as
+    /// still to come.
+    #[must_use]
+    pub fn less(self, waited: Duration) -> Self {
+        let waited = i32::try_from(waited.as_secs()).unwrap_or(i32::MAX);
+        Self {
+            seconds: self.seconds.saturating_sub(waited).max(0),
+            ..self
+        }
+    }
+
     /// What is left of the delay when the message was received `elapsed` ago: SQS counts its 12 h
     /// from the receive, and refuses what reaches beyond (SPEC §2.12).
     #[must_use]
@@ -223,7 +241,8 @@ impl WireDelay {
             return self;
         }
         // One second of margin: SQS's clock started before we saw the answer.
-        let used = i32::try_from(elapsed.as_secs().saturating_add(2)).unwrap_or(MAX_VISIBILITY_SECONDS);
+        let used =
+            i32::try_from(elapsed.as_secs().saturating_add(2)).unwrap_or(MAX_VISIBILITY_SECONDS);
         let left = (MAX_VISIBILITY_SECONDS - used).max(0);
         if self.seconds <= left {
             return self;
