@@ -2,6 +2,7 @@
 //! when everything waits for it. Tests named `c_…` are the cases of that number.
 
 mod build;
+mod chaos;
 mod dead_letters;
 mod failures;
 mod fifo;

@@ -219,3 +219,19 @@ async fn c_078_a_request_does_not_grow_with_the_polls() {
     sizes.dedup();
     assert_eq!(sizes.len(), 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn c_043_a_handle_that_has_expired_is_one_event() {
+    let bench = Bench::named(
+        "orders.fifo",
+        [("FifoQueue", "true"), ("VisibilityTimeout", "2")],
+    );
+    bench.put_in("g", "t", &["sleep=3000 ok", "ok"]);
+    bench
+        .run(bench.consumer().heartbeat(false), 10 * SECOND)
+        .await;
+    assert_eq!(bench.lab.kinds(), [ReportKind::Delete]);
+    let deletes = bench.sqs.calls().count(Operation::DeleteMessageBatch);
+    assert_eq!(deletes, 2, "the refused one is not repeated");
+    assert!(bench.left().is_empty(), "the second delivery was deleted");
+}

@@ -38,6 +38,14 @@ pub(super) struct Config {
     pub(super) retries_at_once: bool,
 }
 
+#[cfg(test)]
+impl Config {
+    /// The defaults, for a standard queue.
+    pub(super) fn for_tests() -> Self {
+        check("http://localhost/0/orders", &Options::default()).expect("the defaults are fine")
+    }
+}
+
 /// Checks everything and puts the consumer's parts together.
 pub(super) fn assemble(
     client: Client,

@@ -65,6 +65,8 @@ impl Polls {
         if self.is_exhausted() || self.retry_at.is_some_and(|at| at > now) {
             return None;
         }
+        // Over, whether or not there is room for a poll: else the loop would spin on it.
+        self.retry_at = None;
         let free = self.max_in_flight.saturating_sub(in_flight + self.reserved);
         if self.open >= self.target || free == 0 {
             self.filling = None;
@@ -222,6 +224,18 @@ mod tests {
         let asked = polls.begin(0, false, now).expect("a poll");
         polls.failed(asked, now, 0.0);
         assert_eq!(polls.next_wake(), Some(now + Duration::from_millis(500)));
+    }
+
+    #[test]
+    fn a_pause_that_is_over_wakes_nobody_while_all_slots_are_taken() {
+        let now = Instant::now();
+        let mut polls = Polls::new(10, 10);
+        let asked = polls.begin(0, false, now).expect("a poll");
+        polls.failed(asked, now, 1.0);
+        let later = now + Duration::from_secs(2);
+        assert_eq!(polls.begin(10, false, later), None);
+        assert_eq!(polls.next_wake(), None);
+        assert_eq!(polls.begin(0, false, later), Some(10));
     }
 
     #[test]

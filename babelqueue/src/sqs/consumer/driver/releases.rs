@@ -41,9 +41,20 @@ impl Driver {
             let Some(flight) = self.flights.get_mut(key) else {
                 continue;
             };
-            let delay = delay
-                .less(now - decided)
-                .within_lease(now - flight.received_at);
+            // That it was clamped before has been said before.
+            let delay = WireDelay {
+                altered: false,
+                ..delay
+            }
+            .less(now - decided)
+            .within_lease(now - flight.received_at);
+            if delay.altered {
+                tracing::warn!(
+                    message_id = flight.message_id,
+                    seconds = delay.seconds,
+                    "the delay reaches beyond 12 h from the receive and has been clamped"
+                );
+            }
             // Those behind it share this pause.
             flight.lease = Some(now + delay.duration());
             changes.push(Change {

@@ -135,10 +135,11 @@ impl Driver {
             return;
         }
         // Those behind it must not come before it: they stay hidden as long as it does.
-        match flight.lease {
+        match flight.lease.filter(|until| *until > now) {
             Some(until) => {
                 self.release_in_order(behind, WireDelay::given(until - now));
             }
+            // Unknown, or over: then so are theirs, and there is nothing to release.
             None => {
                 for key in behind {
                     self.flights.remove(key);
