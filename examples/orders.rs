@@ -125,7 +125,7 @@ async fn main() -> ExitCode {
     match run().await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("orders: {error}");
+            eprintln!("orders: {}", with_causes(&*error));
             ExitCode::FAILURE
         }
     }
@@ -179,6 +179,15 @@ async fn run() -> Result<(), BoxError> {
 
     println!("\n4. Summary");
     summary(&app.ledger, &dead)
+}
+
+/// An error and everything behind it: the SDK's own errors say little by themselves.
+fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(": ")
 }
 
 /// The embedded SQS, or the server that the environment names.

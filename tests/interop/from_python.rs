@@ -114,7 +114,7 @@ async fn messages_of_the_python_sdk_arrive_as_structs() {
             };
             assert_eq!(*seen, expected);
         }
-        let left = meeting.local.snapshot(&url).unwrap();
+        let left = meeting.local.snapshot(&url);
         assert!(
             left.visible.is_empty() && left.in_flight.is_empty(),
             "{left:?}"
@@ -158,7 +158,7 @@ async fn a_failed_message_shows_its_attempts_to_rust_and_then_to_python() {
     let seen = meeting.consume("orders", 1).await;
     assert_eq!(seen[0]["envelope"]["attempts"], 3);
     assert_eq!(seen[0]["envelope"]["meta"]["id"], ids[0]);
-    let left = meeting.local.snapshot(&url).unwrap();
+    let left = meeting.local.snapshot(&url);
     assert!(
         left.visible.is_empty() && left.in_flight.is_empty(),
         "{left:?}"
