@@ -54,8 +54,7 @@ impl Record {
     /// What a handler may know of the delivery.
     pub(crate) fn source(&self, queue: &Arc<str>) -> Source {
         let at = |millis: u64| UNIX_EPOCH.checked_add(Duration::from_millis(millis));
-        let mut source = Source::default();
-        source.queue = Arc::clone(queue);
+        let mut source = Source::new(Arc::clone(queue));
         source.message_id.clone_from(&self.message_id);
         source.receive_count = self.receives();
         source.group_id.clone_from(&self.group_id);
