@@ -172,7 +172,9 @@ async fn run() -> Result<(), BoxError> {
     };
     let (ran_orders, ran_parcels, drained) =
         tokio::join!(order_consumer.run(), parcel_consumer.run(), drained);
-    (ran_orders?, ran_parcels?, drained?);
+    ran_orders?;
+    ran_parcels?;
+    drained?;
 
     println!("\n3. The dead-letter queue");
     let dead = dead_letters(&sqs, &orders_dlq).await?;

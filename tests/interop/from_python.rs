@@ -31,18 +31,16 @@ struct Seen {
     attempts: u64,
 }
 
+type Orders = Arc<Mutex<Vec<(OrderCreated, Seen)>>>;
+
 #[derive(Clone, Default, FromRef)]
 struct App {
-    orders: Arc<Mutex<Vec<(OrderCreated, Seen)>>>,
+    orders: Orders,
     tries: Arc<Mutex<Vec<u64>>>,
 }
 
 #[babel_handler]
-async fn order_created(
-    order: OrderCreated,
-    ctx: &Context,
-    State(orders): State<Arc<Mutex<Vec<(OrderCreated, Seen)>>>>,
-) {
+async fn order_created(order: OrderCreated, ctx: &Context, State(orders): State<Orders>) {
     let text = |text: Option<&str>| text.map(str::to_owned);
     let seen = Seen {
         message_id: text(ctx.meta().id()),
