@@ -283,7 +283,12 @@ impl Queue {
     }
 
     fn time(&mut self, due: At, ticket: Ticket) {
+        let earliest = self.timers.earliest().is_none_or(|at| due < at);
         self.timers.push(due, ticket);
+        if earliest {
+            // Receives that wait must not sleep past it.
+            self.bell.notify_waiters();
+        }
         let store = &self.store;
         let live = self.counts.in_flight + self.counts.delayed;
         self.timers

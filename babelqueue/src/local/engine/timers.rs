@@ -18,6 +18,11 @@ impl Timers {
         self.heap.push(Reverse((at, ticket)));
     }
 
+    /// When the first entry is due, stale or not.
+    pub(crate) fn earliest(&self) -> Option<At> {
+        self.heap.peek().map(|Reverse((at, _))| *at)
+    }
+
     /// The next entry that is due at `now`.
     pub(crate) fn pop_due(&mut self, now: At) -> Option<(At, Ticket)> {
         if self.heap.peek()?.0.0 > now {

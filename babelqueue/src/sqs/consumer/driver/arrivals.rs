@@ -53,8 +53,22 @@ impl Driver {
         let single = self.lanes.has_episode(now);
         while let Some(asked) = self.polls.begin(self.flights.len(), single, now) {
             self.shared.counters().receive_calls.one();
+            let wait = self.wait_seconds(asked);
             self.receives
-                .push(calls::receive(Arc::clone(&self.shared), asked));
+                .push(calls::receive(Arc::clone(&self.shared), asked, wait));
+        }
+    }
+
+    /// How long a poll waits. On a busy FIFO queue polls for several messages are short: the
+    /// release of a failed head waits for their end, because they would take the messages behind
+    /// it along (see [`flush_releases`](Self::flush_releases)).
+    fn wait_seconds(&self, asked: usize) -> i32 {
+        let config = &self.shared.config;
+        let busy = !self.flights.is_empty() || self.polls.open() > 1;
+        if config.fifo && asked > 1 && busy {
+            config.wait_seconds.min(1)
+        } else {
+            config.wait_seconds
         }
     }
 

@@ -51,8 +51,12 @@ pub(super) struct Change {
     pub(super) seconds: i32,
 }
 
-/// One long poll (SPEC §2.6).
-pub(super) fn receive(shared: Arc<Shared>, asked: usize) -> BoxFuture<'static, Received> {
+/// One poll of so many messages at most that waits so many seconds (SPEC §2.6).
+pub(super) fn receive(
+    shared: Arc<Shared>,
+    asked: usize,
+    wait_seconds: i32,
+) -> BoxFuture<'static, Received> {
     Box::pin(async move {
         let config = &shared.config;
         let names = [
@@ -67,7 +71,7 @@ pub(super) fn receive(shared: Arc<Shared>, asked: usize) -> BoxFuture<'static, R
             .receive_message()
             .queue_url(&config.queue_url)
             .max_number_of_messages(i32::try_from(asked).unwrap_or(1))
-            .wait_time_seconds(config.wait_seconds)
+            .wait_time_seconds(wait_seconds)
             .set_visibility_timeout(config.visibility_seconds)
             .set_message_system_attribute_names(Some(names.into()))
             .message_attribute_names("All")

@@ -17,6 +17,8 @@ pub(super) struct Polls {
     /// How many polls should be open.
     target: usize,
     open: usize,
+    /// How many of them ask for more than one message.
+    wide: usize,
     /// Slots that the open polls may fill.
     reserved: usize,
     /// Since when some slots, but not a batch, have been free.
@@ -35,6 +37,7 @@ impl Polls {
             batch_size: batch_size.min(max_in_flight),
             target: 1,
             open: 0,
+            wide: 0,
             reserved: 0,
             filling: None,
             failures: 0,
@@ -77,6 +80,7 @@ impl Polls {
         self.filling = None;
         let asked = free.min(full);
         self.open += 1;
+        self.wide += usize::from(asked > 1);
         self.reserved += asked;
         self.budget = self.budget.map(|left| left - 1);
         Some(asked)
@@ -127,11 +131,22 @@ impl Polls {
     /// All open polls were dropped.
     pub(super) fn dropped(&mut self) {
         self.open = 0;
+        self.wide = 0;
         self.reserved = 0;
+    }
+
+    pub(super) fn open(&self) -> usize {
+        self.open
+    }
+
+    /// Whether an open poll may bring several messages.
+    pub(super) fn has_wide(&self) -> bool {
+        self.wide > 0
     }
 
     fn end(&mut self, asked: usize) {
         self.open -= 1;
+        self.wide -= usize::from(asked > 1);
         self.reserved -= asked;
     }
 }

@@ -162,8 +162,10 @@ impl Driver {
             self.leave(key);
             return;
         };
-        if let Some(group) = &flight.group {
-            let behind: Vec<_> = self.lanes.behind(group).collect();
+        let now = Instant::now();
+        if let Some(group) = flight.group.clone() {
+            self.lanes.begin_episode(&group, now + delay.duration());
+            let behind: Vec<_> = self.lanes.behind(&group).collect();
             for key in behind {
                 if let Some(flight) = self.flights.get_mut(key) {
                     flight.next_beat = None;
@@ -174,6 +176,7 @@ impl Driver {
             key,
             receipt_handle,
             delay,
+            decided: now,
         });
     }
 
