@@ -68,6 +68,16 @@ pub struct Source {
     pub first_received_at: Option<SystemTime>,
 }
 
+impl Source {
+    /// A delivery of the queue with this name, of which nothing else is known.
+    pub fn new(queue: impl Into<Arc<str>>) -> Self {
+        Self {
+            queue: queue.into(),
+            ..Self::default()
+        }
+    }
+}
+
 impl Context {
     /// Puts a context together: for drivers, and for tests that call a handler's extractors.
     ///

@@ -1,4 +1,45 @@
-//! Typed messaging over Amazon SQS, in the BabelQueue wire contract.
+//! Typed messaging over Amazon SQS, in the BabelQueue wire contract: a struct is a message, an
+//! async fn is a handler, and the router is proved when it compiles.
+//!
+//! ```no_run
+//! use babelqueue::prelude::*;
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Serialize, Deserialize, BabelMessage)]
+//! #[urn = "urn:babel:orders:created"]
+//! struct OrderCreated {
+//!     order_id: u64,
+//! }
+//!
+//! #[babel_handler]
+//! async fn order_created(order: OrderCreated, ctx: &Context) -> Result<(), std::io::Error> {
+//!     println!("order {} in trace {}", order.order_id, ctx.trace_id());
+//!     Ok(())
+//! }
+//!
+//! # #[cfg(feature = "sqs")]
+//! async fn run(sqs: aws_sdk_sqs::Client, url: &str) -> Result<(), babelqueue::Error> {
+//!     let publisher = SqsPublisher::new(sqs.clone(), url);
+//!     OrderCreated { order_id: 1042 }.publish(&publisher).await?;
+//!
+//!     SqsConsumer::builder(sqs, url, Router::from_handlers![order_created])
+//!         .build()?
+//!         .run_until(shutdown_signal())
+//!         .await?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! | to … | see |
+//! |---|---|
+//! | make a struct a message and send it | [`BabelMessage`], [`SqsPublisher`] |
+//! | write a handler, its arguments and its answer | [`babel_handler`], [`FromDelivery`], [`Outcome`], [`HandlerError`] |
+//! | list handlers | [`Router::from_handlers!`], [`Routes`] |
+//! | consume a queue | [`SqsConsumer`], [`policy`] |
+//! | read or write envelopes by hand | [`envelope`] |
+//! | test all of it without a queue | `local`, behind the feature of that name |
+//!
+//! Sections of the wire contract are cited as SPEC §n.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 // The generated code names this crate by its own name, here too.
@@ -41,6 +82,10 @@ pub use policy::{Backoff, DeadLetterQueue, Jitter, ReportKind, UnknownUrn};
 pub use router::{Route, RouteTable, Routes};
 #[cfg(feature = "sqs")]
 pub use sqs::{BuildError, Handle, RunError, SqsConsumer, SqsPublisher, shutdown_signal};
+
+#[cfg(all(doctest, feature = "sqs"))]
+#[doc = include_str!("../../README.md")]
+struct Readme;
 
 /// What a service needs to write messages, handlers and routers.
 pub mod prelude {

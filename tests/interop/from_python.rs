@@ -31,18 +31,16 @@ struct Seen {
     attempts: u64,
 }
 
+type Orders = Arc<Mutex<Vec<(OrderCreated, Seen)>>>;
+
 #[derive(Clone, Default, FromRef)]
 struct App {
-    orders: Arc<Mutex<Vec<(OrderCreated, Seen)>>>,
+    orders: Orders,
     tries: Arc<Mutex<Vec<u64>>>,
 }
 
 #[babel_handler]
-async fn order_created(
-    order: OrderCreated,
-    ctx: &Context,
-    State(orders): State<Arc<Mutex<Vec<(OrderCreated, Seen)>>>>,
-) {
+async fn order_created(order: OrderCreated, ctx: &Context, State(orders): State<Orders>) {
     let text = |text: Option<&str>| text.map(str::to_owned);
     let seen = Seen {
         message_id: text(ctx.meta().id()),
@@ -114,7 +112,7 @@ async fn messages_of_the_python_sdk_arrive_as_structs() {
             };
             assert_eq!(*seen, expected);
         }
-        let left = meeting.local.snapshot(&url).unwrap();
+        let left = meeting.local.snapshot(&url);
         assert!(
             left.visible.is_empty() && left.in_flight.is_empty(),
             "{left:?}"
@@ -158,7 +156,7 @@ async fn a_failed_message_shows_its_attempts_to_rust_and_then_to_python() {
     let seen = meeting.consume("orders", 1).await;
     assert_eq!(seen[0]["envelope"]["attempts"], 3);
     assert_eq!(seen[0]["envelope"]["meta"]["id"], ids[0]);
-    let left = meeting.local.snapshot(&url).unwrap();
+    let left = meeting.local.snapshot(&url);
     assert!(
         left.visible.is_empty() && left.in_flight.is_empty(),
         "{left:?}"

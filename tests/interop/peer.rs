@@ -18,14 +18,22 @@ pub struct Meeting {
 impl Meeting {
     pub async fn new() -> Self {
         let local = LocalSqs::new();
-        let address = "127.0.0.1:0".parse().expect("an address");
-        let server = local.serve(address).await.expect("a free port on loopback");
+
+        let server = local
+            .serve("127.0.0.1:0")
+            .await
+            .expect("a free port on loopback");
         Self {
             sqs: local.client(),
             local,
             server,
             python: interpreter(),
         }
+    }
+
+    /// Where the Python side finds the SQS.
+    pub fn endpoint(&self) -> String {
+        self.server.endpoint()
     }
 
     /// Publishes through the Python SDK; returns the ids it gave.
@@ -47,7 +55,7 @@ impl Meeting {
 
     async fn run(&self, arguments: &[&str], input: &str) -> String {
         let (mode, rest) = arguments.split_first().expect("a mode");
-        let endpoint = self.server.endpoint();
+        let endpoint = self.endpoint();
         let mut child = tokio::process::Command::new(&self.python)
             .args(["tests/interop/peer.py", mode, &endpoint])
             .args(rest)
@@ -82,4 +90,13 @@ fn interpreter() -> String {
     );
     let path = String::from_utf8(output.stdout).expect("a path");
     path.trim().to_owned()
+}
+
+/// `cargo run --example …`, with an environment that names no SQS unless the test does.
+pub fn example(name: &str) -> tokio::process::Command {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let mut command = tokio::process::Command::new(cargo);
+    command.args(["run", "--quiet", "--example", name]);
+    command.env_remove("BABELQUEUE_ENDPOINT").kill_on_drop(true);
+    command
 }

@@ -75,7 +75,7 @@ async fn messages_of_rust_are_handled_by_the_python_sdk() {
             );
             assert_eq!(seen["headers"]["tenant"], "acme ☕");
         }
-        let left = meeting.local.snapshot(&url).unwrap();
+        let left = meeting.local.snapshot(&url);
         assert!(
             left.visible.is_empty() && left.in_flight.is_empty(),
             "{left:?}"

@@ -3,6 +3,7 @@
 //! perform what comes out. May read envelope, handler, router and policy; makes no SQS call.
 
 mod attribute;
+mod bury;
 mod clock;
 mod copy;
 mod counters;

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,21 +11,21 @@ use futures_util::FutureExt as _;
 use tracing::Instrument as _;
 
 use super::clock::Clock;
-use super::copy::{DeadLetterMessage, Destination, Original, dead_letter_message};
+use super::copy::DeadLetterMessage;
 use super::dispatch::Dispatch;
 use super::failure::{
-    DroppedAttributes, OutcomeError, Panicked, TimedOut, UnknownUrnError, VersionGateError,
-    chain_text, cut, panic_text, short_type_name,
+    OutcomeError, Panicked, TimedOut, UnknownUrnError, VersionGateError, panic_text,
+    short_type_name,
 };
 use super::intake::{Opened, open};
 use super::record::Record;
 use super::report::{Reporter, Subject};
 use crate::BoxFuture;
 use crate::context::{Context, Delivery};
-use crate::envelope::{DeadLetter, Envelope, Reason, poison_attempts};
+use crate::envelope::Envelope;
 use crate::handler::{ErrorKind, HandlerError, HandlerResult, Outcome};
 use crate::policy::{
-    Action, Backoff, CopyKind, Event, HookResult, Pause, ReportKind, Rules, WireDelay, settle,
+    Action, Backoff, Event, HookResult, Pause, ReportKind, Rules, WireDelay, settle,
 };
 
 /// The unknown-URN hook.
@@ -98,14 +98,14 @@ impl Processed {
 
 /// As far as the message was read.
 #[derive(Debug)]
-enum Seen {
+pub(super) enum Seen {
     Body(String),
     Envelope(Box<Envelope>),
     Delivery(Delivery),
 }
 
 impl Seen {
-    fn envelope(&self) -> Option<&Envelope> {
+    pub(super) fn envelope(&self) -> Option<&Envelope> {
         match self {
             Self::Body(_) => None,
             Self::Envelope(envelope) => Some(envelope),
@@ -113,7 +113,7 @@ impl Seen {
         }
     }
 
-    fn body(&self) -> &str {
+    pub(super) fn body(&self) -> &str {
         match self {
             Self::Body(body) => body,
             Self::Envelope(envelope) => envelope.body(),
@@ -124,9 +124,9 @@ impl Seen {
 
 /// The error that goes with an event: into reports and into the dead letter.
 #[derive(Clone, Copy)]
-struct Cause<'a> {
-    error: &'a (dyn StdError + Send + Sync + 'static),
-    exception: Option<&'a str>,
+pub(super) struct Cause<'a> {
+    pub(super) error: &'a (dyn StdError + Send + Sync + 'static),
+    pub(super) exception: Option<&'a str>,
 }
 
 impl<'a> Cause<'a> {
@@ -333,99 +333,6 @@ impl Pipeline {
         }
         delay
     }
-
-    /// The message for the dead-letter queue, or the reason why there can be none.
-    fn copy(
-        &self,
-        kind: CopyKind,
-        record: &Record,
-        seen: &Seen,
-        cause: Option<Cause<'_>>,
-    ) -> Settlement {
-        let Some(target) = self.dead_letters else {
-            return Settlement::Leave;
-        };
-        let original = match (&kind, seen) {
-            (CopyKind::Raw, _) => Original::Raw(seen.body()),
-            (CopyKind::Annotated(reason), Seen::Delivery(delivery)) => {
-                let attempts = i64::try_from(delivery.context().attempts()).unwrap_or(i64::MAX);
-                // The failed delivery counts; an unknown URN was not tried.
-                let tried = i64::from(*reason == Reason::Failed);
-                let envelope = delivery.context().envelope();
-                Original::Annotated {
-                    envelope,
-                    attempts: attempts.saturating_add(tried),
-                }
-            }
-            _ => Original::Poison(seen.body()),
-        };
-        let block = self.block(&kind, &original, record, cause);
-        let to = Destination {
-            fifo: target.fifo,
-            source_queue: &self.queue,
-            max_bytes: target.max_bytes,
-        };
-        let subject = subject(record, seen.envelope());
-        match dead_letter_message(&original, block, record, &to) {
-            Ok(message) => {
-                if !message.dropped.is_empty() {
-                    let error = DroppedAttributes(message.dropped.clone());
-                    self.reporter.report(ReportKind::Dropped, subject, &error);
-                }
-                Settlement::DeadLetter(Box::new(message))
-            }
-            Err(error) => {
-                self.reporter
-                    .report(ReportKind::DeadLetter, subject, &error);
-                Settlement::Leave
-            }
-        }
-    }
-
-    /// The `dead_letter` block (SPEC §1.9, §1.10).
-    fn block(
-        &self,
-        kind: &CopyKind,
-        original: &Original<'_>,
-        record: &Record,
-        cause: Option<Cause<'_>>,
-    ) -> DeadLetter {
-        let now = self.clock.unix_millis();
-        let (reason, queue) = match (kind, original) {
-            (CopyKind::Annotated(reason), Original::Annotated { envelope, .. }) => {
-                (reason.clone(), envelope.original_queue(&self.queue))
-            }
-            _ => (Reason::Poison, &*self.queue),
-        };
-        let mut block = DeadLetter::new(reason, queue, now);
-        block.lang = self.lang.clone().into_owned();
-        block.attempts = match original {
-            Original::Annotated { attempts, .. } => *attempts,
-            Original::Raw(body) | Original::Poison(body) => {
-                poison_attempts(body.as_bytes(), record.receive_count.as_deref())
-            }
-        };
-        // Nothing went wrong with a message that merely has no handler.
-        if let Some(cause) = cause.filter(|_| block.reason != Reason::UnknownUrn) {
-            block.error = self.redacted(chain_text(cause.error));
-            block.exception = cause.exception.map(str::to_owned);
-        }
-        block
-    }
-
-    fn redacted(&self, text: String) -> Option<String> {
-        let Some(redact) = &self.redact else {
-            return Some(cut(text));
-        };
-        match catch_unwind(AssertUnwindSafe(|| redact(&text))) {
-            Ok(text) => Some(cut(text)),
-            Err(panic) => {
-                let panic = panic_text(&*panic);
-                tracing::error!(queue = &*self.queue, "the redaction hook panicked: {panic}");
-                None
-            }
-        }
-    }
 }
 
 fn ending(event: Event<'_>) -> Ending {
@@ -443,7 +350,7 @@ fn ending(event: Event<'_>) -> Ending {
     }
 }
 
-fn subject<'a>(record: &'a Record, envelope: Option<&'a Envelope>) -> Subject<'a> {
+pub(super) fn subject<'a>(record: &'a Record, envelope: Option<&'a Envelope>) -> Subject<'a> {
     Subject {
         message_id: &record.message_id,
         receive_count: record.receives(),

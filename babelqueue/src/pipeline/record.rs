@@ -54,14 +54,13 @@ impl Record {
     /// What a handler may know of the delivery.
     pub(crate) fn source(&self, queue: &Arc<str>) -> Source {
         let at = |millis: u64| UNIX_EPOCH.checked_add(Duration::from_millis(millis));
-        Source {
-            queue: Arc::clone(queue),
-            message_id: self.message_id.clone(),
-            receive_count: self.receives(),
-            group_id: self.group_id.clone(),
-            sent_at: self.sent_at.and_then(at),
-            first_received_at: self.first_received_at.and_then(at),
-        }
+        let mut source = Source::new(Arc::clone(queue));
+        source.message_id.clone_from(&self.message_id);
+        source.receive_count = self.receives();
+        source.group_id.clone_from(&self.group_id);
+        source.sent_at = self.sent_at.and_then(at);
+        source.first_received_at = self.first_received_at.and_then(at);
+        source
     }
 }
 

@@ -12,7 +12,7 @@ use super::error::BuildError;
 use super::options::Options;
 use super::worker::SqsConsumer;
 use crate::context::Delivery;
-use crate::handler::IntoHandlerError;
+use crate::handler::{IntoHandlerError, SharedState};
 use crate::pipeline::{Bound, ErrorEvent};
 use crate::policy::{Backoff, DeadLetterQueue, UnknownUrn};
 use crate::router::Routes;
@@ -233,7 +233,7 @@ impl<R, S> SqsConsumerBuilder<R, S> {
     pub fn build(self) -> Result<SqsConsumer, BuildError>
     where
         R: Routes<S>,
-        S: Send + Sync + 'static,
+        S: SharedState,
     {
         let Self {
             client,
