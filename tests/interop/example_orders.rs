@@ -32,8 +32,8 @@ async fn orders_runs_with_nothing_around_it() {
 
 #[tokio::test]
 async fn orders_runs_against_a_server_on_messages_of_the_python_sdk() {
-    let meeting = Meeting::new().await;
-    meeting.local.create_queue("orders");
+    let meeting = Meeting::local().await;
+    meeting.create_queue("orders").await;
     let message = |order_id: u64| {
         json!({"queue": "orders", "urn": "urn:babel:orders:created", "trace_id": "t",
                "headers": {},
