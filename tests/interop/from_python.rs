@@ -102,7 +102,7 @@ async fn take_from(meeting: &Meeting, queue: &str) {
         consumer.poll().await.unwrap();
     }
 
-    let orders = app.orders.lock().unwrap();
+    let orders = std::mem::take(&mut *app.orders.lock().unwrap());
     for ((id, message_id), (got, seen)) in ids.into_iter().zip(published).zip(orders.iter()) {
         assert_eq!(*got, order(id));
         let expected = Seen {
