@@ -7,11 +7,17 @@ extern crate self as babelqueue;
 
 pub mod context;
 pub mod envelope;
+mod error;
 pub mod handler;
 #[cfg(feature = "local")]
 pub mod local;
 pub mod message;
+#[cfg(feature = "sqs")]
+pub(crate) mod pipeline;
+pub mod policy;
 pub mod router;
+#[cfg(feature = "sqs")]
+pub mod sqs;
 
 #[doc(hidden)]
 pub mod __private;
@@ -23,20 +29,29 @@ pub use serde;
 pub use babelqueue_macros::{BabelMessage, FromRef, babel_handler};
 pub use context::{Context, Delivery, Source};
 pub use envelope::{Envelope, Headers, Meta};
+pub use error::Error;
 pub use handler::{
     Attempts, FromDelivery, FromRef, HandlerError, Outcome, ResultExt, State, TraceId,
 };
 pub use message::{BabelMessage, Publish, PublishError, Published};
 pub use names::Router;
+#[cfg(feature = "sqs")]
+pub use pipeline::ErrorEvent;
+pub use policy::{Backoff, DeadLetterQueue, Jitter, ReportKind, UnknownUrn};
 pub use router::{Route, RouteTable, Routes};
+#[cfg(feature = "sqs")]
+pub use sqs::{BuildError, Handle, RunError, SqsConsumer, SqsPublisher, shutdown_signal};
 
 /// What a service needs to write messages, handlers and routers.
 pub mod prelude {
     pub use crate::names::Router;
     pub use crate::{
-        Attempts, BabelMessage, Context, Envelope, FromDelivery, FromRef, HandlerError, Headers,
-        Meta, Outcome, Publish, ResultExt, RouteTable, Routes, State, TraceId, babel_handler,
+        Attempts, BabelMessage, Backoff, Context, DeadLetterQueue, Envelope, FromDelivery, FromRef,
+        HandlerError, Headers, Jitter, Meta, Outcome, Publish, ResultExt, RouteTable, Routes,
+        State, TraceId, UnknownUrn, babel_handler,
     };
+    #[cfg(feature = "sqs")]
+    pub use crate::{SqsConsumer, SqsPublisher, shutdown_signal};
 }
 
 /// Any error, boxed.

@@ -1,0 +1,55 @@
+//! Router and state behind one object, so that the runtime is compiled once and a consumer has no
+//! type parameters.
+
+use std::sync::Arc;
+
+use crate::BoxFuture;
+use crate::context::Delivery;
+use crate::handler::HandlerResult;
+use crate::router::Routes;
+
+/// A router with its state, erased.
+pub(crate) trait Dispatch: Send + Sync {
+    /// The number of the handler that takes the URN; the fallback's when there is no other.
+    fn find(&self, urn: &str) -> Option<usize>;
+
+    /// Name of the handler with this number.
+    fn handler_name(&self, handler: usize) -> &'static str;
+
+    /// Runs a handler: one box for the call.
+    fn call(&self, handler: usize, delivery: Delivery) -> BoxFuture<'static, HandlerResult>;
+}
+
+/// The router `R` with a state of type `S`.
+pub(crate) struct Bound<R, S> {
+    router: R,
+    state: Arc<S>,
+}
+
+impl<R, S> Bound<R, S> {
+    pub(crate) fn new(router: R, state: S) -> Self {
+        Self {
+            router,
+            state: Arc::new(state),
+        }
+    }
+}
+
+impl<R, S> Dispatch for Bound<R, S>
+where
+    R: Routes<S>,
+    S: Send + Sync + 'static,
+{
+    fn find(&self, urn: &str) -> Option<usize> {
+        self.router.find(urn)
+    }
+
+    fn handler_name(&self, handler: usize) -> &'static str {
+        self.router.handler_name(handler)
+    }
+
+    fn call(&self, handler: usize, delivery: Delivery) -> BoxFuture<'static, HandlerResult> {
+        let state = Arc::clone(&self.state);
+        Box::pin(async move { R::dispatch(handler, &delivery, &state).await })
+    }
+}

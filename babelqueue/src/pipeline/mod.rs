@@ -1,0 +1,30 @@
+//! The way of one message: record → version gate → envelope → acceptance → route → delivery →
+//! handler → settlement. Everything is decided here and nothing is done to the queue: the drivers
+//! perform what comes out. May read envelope, handler, router and policy; makes no SQS call.
+
+mod attribute;
+mod clock;
+mod copy;
+mod counters;
+mod dispatch;
+mod failure;
+mod intake;
+mod process;
+mod record;
+mod report;
+
+pub(crate) use attribute::{
+    Attribute, MAX_ATTRIBUTES, Value, check_header_name, refused_character, size_of_message,
+};
+pub(crate) use clock::Clock;
+pub(crate) use copy::DeadLetterMessage;
+pub(crate) use counters::Counters;
+pub(crate) use dispatch::{Bound, Dispatch};
+pub(crate) use failure::{Panicked, error_text, panic_text};
+pub(crate) use process::{
+    DeadLetterTarget, Ending, Pipeline, Processed, Redact, ReleaseDelay, Settlement, UnknownHook,
+};
+pub(crate) use record::Record;
+pub(crate) use report::{ErrorHook, Reporter, Subject};
+
+pub use report::ErrorEvent;

@@ -1,0 +1,452 @@
+//! One message from record to settlement: the stages put together, user code fenced in. Decides
+//! by [`settle`]; what comes out is for the driver to perform.
+
+use std::borrow::Cow;
+use std::error::Error as StdError;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use tracing::Instrument as _;
+
+use super::clock::Clock;
+use super::copy::{DeadLetterMessage, Destination, Original, dead_letter_message};
+use super::dispatch::Dispatch;
+use super::failure::{
+    DroppedAttributes, OutcomeError, Panicked, TimedOut, UnknownUrnError, VersionGateError,
+    chain_text, cut, panic_text, short_type_name,
+};
+use super::intake::{Opened, open};
+use super::record::Record;
+use super::report::{Reporter, Subject};
+use crate::BoxFuture;
+use crate::context::{Context, Delivery};
+use crate::envelope::{DeadLetter, Envelope, Reason, poison_attempts};
+use crate::handler::{ErrorKind, HandlerError, HandlerResult, Outcome};
+use crate::policy::{
+    Action, Backoff, CopyKind, Event, HookResult, Pause, ReportKind, Rules, WireDelay, settle,
+};
+
+/// The unknown-URN hook.
+pub(crate) type UnknownHook =
+    Arc<dyn Fn(Delivery) -> BoxFuture<'static, Result<(), HandlerError>> + Send + Sync>;
+
+/// Takes secrets out of an error's text before it goes into a dead letter.
+pub(crate) type Redact = Arc<dyn Fn(&str) -> String + Send + Sync>;
+
+/// The caller's own pause, over the backoff: by the reconciled attempts.
+pub(crate) type ReleaseDelay = Arc<dyn Fn(u64) -> Duration + Send + Sync>;
+
+/// What the pipeline must know of the dead-letter queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DeadLetterTarget {
+    pub(crate) fifo: bool,
+    pub(crate) max_bytes: usize,
+}
+
+/// Everything that decides what becomes of a message.
+pub(crate) struct Pipeline {
+    pub(crate) queue: Arc<str>,
+    pub(crate) dispatch: Arc<dyn Dispatch>,
+    pub(crate) rules: Rules,
+    pub(crate) backoff: Backoff,
+    pub(crate) release_delay: Option<ReleaseDelay>,
+    pub(crate) dead_letters: Option<DeadLetterTarget>,
+    pub(crate) lenient: bool,
+    pub(crate) lang: Cow<'static, str>,
+    pub(crate) handler_timeout: Option<Duration>,
+    pub(crate) unknown_hook: Option<UnknownHook>,
+    pub(crate) redact: Option<Redact>,
+    pub(crate) reporter: Reporter,
+    pub(crate) clock: Clock,
+}
+
+/// What is to be done to the queue.
+#[derive(Debug)]
+pub(crate) enum Settlement {
+    Delete,
+    Release(WireDelay),
+    DeadLetter(Box<DeadLetterMessage>),
+    Leave,
+}
+
+/// How the message ended, for the counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    Handled,
+    Discarded,
+    Failed,
+    /// No handler had it.
+    Unhandled,
+}
+
+/// A message that went through.
+#[derive(Debug)]
+pub(crate) struct Processed {
+    pub(crate) settlement: Settlement,
+    pub(crate) ending: Ending,
+    seen: Seen,
+}
+
+impl Processed {
+    /// The envelope, if the body was one.
+    pub(crate) fn envelope(&self) -> Option<&Envelope> {
+        self.seen.envelope()
+    }
+}
+
+/// As far as the message was read.
+#[derive(Debug)]
+enum Seen {
+    Body(String),
+    Envelope(Box<Envelope>),
+    Delivery(Delivery),
+}
+
+impl Seen {
+    fn envelope(&self) -> Option<&Envelope> {
+        match self {
+            Self::Body(_) => None,
+            Self::Envelope(envelope) => Some(envelope),
+            Self::Delivery(delivery) => Some(delivery.context().envelope()),
+        }
+    }
+
+    fn body(&self) -> &str {
+        match self {
+            Self::Body(body) => body,
+            Self::Envelope(envelope) => envelope.body(),
+            Self::Delivery(delivery) => delivery.context().envelope().body(),
+        }
+    }
+}
+
+/// The error that goes with an event: into reports and into the dead letter.
+#[derive(Clone, Copy)]
+struct Cause<'a> {
+    error: &'a (dyn StdError + Send + Sync + 'static),
+    exception: Option<&'a str>,
+}
+
+impl<'a> Cause<'a> {
+    fn new(error: &'a (dyn StdError + Send + Sync + 'static), exception: &'a str) -> Self {
+        Self {
+            error,
+            exception: Some(exception),
+        }
+    }
+}
+
+impl Pipeline {
+    /// Takes one message all the way. Panics of user code end in the settlement of this message.
+    pub(crate) async fn process(&self, mut record: Record) -> Processed {
+        match open(&mut record, self.lenient) {
+            Opened::Gated { body, declared } => {
+                let error = VersionGateError { declared };
+                let cause = Cause::new(&error, "VersionGateError");
+                self.finish(&record, Seen::Body(body), Event::Gated, Some(cause))
+            }
+            Opened::Poison { body, error } => {
+                let cause = Cause::new(&error, error.name());
+                self.finish(&record, Seen::Body(body), Event::Poison, Some(cause))
+            }
+            Opened::UnsupportedVersion { envelope, error } => {
+                let cause = Cause::new(&error, error.name());
+                let seen = Seen::Envelope(Box::new(envelope));
+                self.finish(&record, seen, Event::UnsupportedVersion, Some(cause))
+            }
+            Opened::NotAccepted { envelope, error } => {
+                let cause = Cause::new(&error, error.name());
+                let seen = Seen::Envelope(Box::new(envelope));
+                self.finish(&record, seen, Event::NotAccepted, Some(cause))
+            }
+            Opened::Accepted {
+                envelope,
+                attempts,
+                trace_id,
+            } => {
+                let headers = record.headers();
+                let mut context =
+                    Context::new(envelope, attempts, headers, record.source(&self.queue));
+                if let Some(trace_id) = trace_id {
+                    context = context.with_trace_id(trace_id);
+                }
+                self.route(&record, Delivery::new(context)).await
+            }
+        }
+    }
+
+    async fn route(&self, record: &Record, delivery: Delivery) -> Processed {
+        let context = delivery.context();
+        let Some(handler) = self.dispatch.find(context.urn()) else {
+            return self.unknown_urn(record, delivery).await;
+        };
+        let span = tracing::info_span!(
+            "process",
+            urn = context.urn(),
+            handler = self.dispatch.handler_name(handler),
+            queue = &*self.queue,
+            message_id = context.source().message_id,
+            trace_id = context.trace_id(),
+            attempts = context.attempts(),
+        );
+        let delivery_number = context.attempts().saturating_add(1);
+        let result = self.call(handler, delivery.clone()).instrument(span).await;
+        let event = Event::Handled {
+            result: &result,
+            delivery_number,
+        };
+        let answer = OutcomeError::of(&result);
+        let cause = match (&result, &answer) {
+            (Err(error), _) => {
+                let exception = short_type_name(error.type_name());
+                Some(Cause::new(error.as_error(), exception))
+            }
+            (_, Some(answer)) => Some(Cause {
+                error: answer,
+                exception: None,
+            }),
+            _ => None,
+        };
+        self.finish(record, Seen::Delivery(delivery), event, cause)
+    }
+
+    /// Runs the handler; a panic and the timeout become its failure.
+    async fn call(&self, handler: usize, delivery: Delivery) -> HandlerResult {
+        let call = AssertUnwindSafe(self.dispatch.call(handler, delivery)).catch_unwind();
+        let ended = match self.handler_timeout {
+            None => call.await,
+            Some(limit) => match tokio::time::timeout(limit, call).await {
+                Ok(ended) => ended,
+                Err(_) => return Err(HandlerError::of_kind(ErrorKind::Timeout, TimedOut(limit))),
+            },
+        };
+        ended.unwrap_or_else(|panic| {
+            let panicked = Panicked(panic_text(&*panic));
+            Err(HandlerError::of_kind(ErrorKind::Panic, panicked))
+        })
+    }
+
+    async fn unknown_urn(&self, record: &Record, delivery: Delivery) -> Processed {
+        let urn = delivery.context().urn().to_owned();
+        tracing::warn!(
+            urn,
+            queue = &*self.queue,
+            message_id = record.message_id,
+            strategy = self
+                .rules
+                .unknown_urn
+                .map_or("unset", |strategy| strategy.as_str()),
+            "no handler takes this URN"
+        );
+        let mut hook = HookResult::Absent;
+        if let Some(call) = &self.unknown_hook {
+            hook = HookResult::Succeeded;
+            let call = Arc::clone(call);
+            let argument = delivery.clone();
+            let run = AssertUnwindSafe(async move { call(argument).await }).catch_unwind();
+            let failure = match run.await {
+                Ok(result) => result.err(),
+                Err(panic) => Some(HandlerError::from(Panicked(panic_text(&*panic)))),
+            };
+            if let Some(error) = failure {
+                hook = HookResult::Failed;
+                let subject = subject(record, Some(delivery.context().envelope()));
+                self.reporter
+                    .report(ReportKind::Hook, subject, error.as_error());
+            }
+        }
+        let error = UnknownUrnError { urn };
+        let cause = Cause::new(&error, "UnknownUrnError");
+        self.finish(
+            record,
+            Seen::Delivery(delivery),
+            Event::UnknownUrn { hook },
+            Some(cause),
+        )
+    }
+
+    /// Decides, reports, and prepares what the driver performs.
+    fn finish(
+        &self,
+        record: &Record,
+        seen: Seen,
+        event: Event<'_>,
+        cause: Option<Cause<'_>>,
+    ) -> Processed {
+        let decision = settle(&self.rules, event);
+        let ending = ending(event);
+        // A failed hook has been reported when it ran.
+        for kind in decision
+            .reports
+            .iter()
+            .filter(|kind| **kind != ReportKind::Hook)
+        {
+            if let Some(cause) = cause {
+                self.reporter
+                    .report(*kind, subject(record, seen.envelope()), cause.error);
+            }
+        }
+        let settlement = match decision.action {
+            Action::Delete => Settlement::Delete,
+            Action::Leave => Settlement::Leave,
+            Action::Release(pause) => Settlement::Release(self.pause(pause, record, &seen)),
+            Action::DeadLetter(kind) => self.copy(kind, record, &seen, cause),
+        };
+        Processed {
+            settlement,
+            ending,
+            seen,
+        }
+    }
+
+    /// How long a released message pauses (SPEC §2.12).
+    fn pause(&self, pause: Pause, record: &Record, seen: &Seen) -> WireDelay {
+        let attempts = match seen {
+            Seen::Delivery(delivery) => delivery.context().attempts(),
+            _ => 0,
+        };
+        let receives = record.receives();
+        if receives.is_none() {
+            tracing::warn!(
+                queue = &*self.queue,
+                message_id = record.message_id,
+                "SQS did not tell the receive count: the attempts of this message cannot advance"
+            );
+        }
+        let delay = match (pause, &self.release_delay) {
+            (Pause::Given(delay), _) => WireDelay::given(delay),
+            (Pause::Policy, Some(release_delay)) => WireDelay::given(release_delay(attempts)),
+            (Pause::Policy, None) => {
+                let n = receives.unwrap_or(attempts.saturating_add(1));
+                WireDelay::computed(self.backoff.delay_seconds(n, fastrand::f64()))
+            }
+        };
+        if delay.altered {
+            tracing::warn!(
+                queue = &*self.queue,
+                message_id = record.message_id,
+                seconds = delay.seconds,
+                "the delay was out of range and has been clamped"
+            );
+        }
+        delay
+    }
+
+    /// The message for the dead-letter queue, or the reason why there can be none.
+    fn copy(
+        &self,
+        kind: CopyKind,
+        record: &Record,
+        seen: &Seen,
+        cause: Option<Cause<'_>>,
+    ) -> Settlement {
+        let Some(target) = self.dead_letters else {
+            return Settlement::Leave;
+        };
+        let original = match (&kind, seen) {
+            (CopyKind::Raw, _) => Original::Raw(seen.body()),
+            (CopyKind::Annotated(reason), Seen::Delivery(delivery)) => {
+                let attempts = i64::try_from(delivery.context().attempts()).unwrap_or(i64::MAX);
+                // The failed delivery counts; an unknown URN was not tried.
+                let tried = i64::from(*reason == Reason::Failed);
+                let envelope = delivery.context().envelope();
+                Original::Annotated {
+                    envelope,
+                    attempts: attempts.saturating_add(tried),
+                }
+            }
+            _ => Original::Poison(seen.body()),
+        };
+        let block = self.block(&kind, &original, record, cause);
+        let to = Destination {
+            fifo: target.fifo,
+            source_queue: &self.queue,
+            max_bytes: target.max_bytes,
+        };
+        let subject = subject(record, seen.envelope());
+        match dead_letter_message(&original, block, record, &to) {
+            Ok(message) => {
+                if !message.dropped.is_empty() {
+                    let error = DroppedAttributes(message.dropped.clone());
+                    self.reporter.report(ReportKind::Dropped, subject, &error);
+                }
+                Settlement::DeadLetter(Box::new(message))
+            }
+            Err(error) => {
+                self.reporter
+                    .report(ReportKind::DeadLetter, subject, &error);
+                Settlement::Leave
+            }
+        }
+    }
+
+    /// The `dead_letter` block (SPEC §1.9, §1.10).
+    fn block(
+        &self,
+        kind: &CopyKind,
+        original: &Original<'_>,
+        record: &Record,
+        cause: Option<Cause<'_>>,
+    ) -> DeadLetter {
+        let now = self.clock.unix_millis();
+        let (reason, queue) = match (kind, original) {
+            (CopyKind::Annotated(reason), Original::Annotated { envelope, .. }) => {
+                (reason.clone(), envelope.original_queue(&self.queue))
+            }
+            _ => (Reason::Poison, &*self.queue),
+        };
+        let mut block = DeadLetter::new(reason, queue, now);
+        block.lang = self.lang.clone().into_owned();
+        block.attempts = match original {
+            Original::Annotated { attempts, .. } => *attempts,
+            Original::Raw(body) | Original::Poison(body) => {
+                poison_attempts(body.as_bytes(), record.receive_count.as_deref())
+            }
+        };
+        // Nothing went wrong with a message that merely has no handler.
+        if let Some(cause) = cause.filter(|_| block.reason != Reason::UnknownUrn) {
+            block.error = self.redacted(chain_text(cause.error));
+            block.exception = cause.exception.map(str::to_owned);
+        }
+        block
+    }
+
+    fn redacted(&self, text: String) -> Option<String> {
+        let Some(redact) = &self.redact else {
+            return Some(cut(text));
+        };
+        match catch_unwind(AssertUnwindSafe(|| redact(&text))) {
+            Ok(text) => Some(cut(text)),
+            Err(panic) => {
+                let panic = panic_text(&*panic);
+                tracing::error!(queue = &*self.queue, "the redaction hook panicked: {panic}");
+                None
+            }
+        }
+    }
+}
+
+fn ending(event: Event<'_>) -> Ending {
+    match event {
+        Event::Handled {
+            result: Ok(Outcome::Done),
+            ..
+        } => Ending::Handled,
+        Event::Handled {
+            result: Ok(Outcome::Discard),
+            ..
+        } => Ending::Discarded,
+        Event::Handled { .. } => Ending::Failed,
+        _ => Ending::Unhandled,
+    }
+}
+
+fn subject<'a>(record: &'a Record, envelope: Option<&'a Envelope>) -> Subject<'a> {
+    Subject {
+        message_id: &record.message_id,
+        receive_count: record.receives(),
+        envelope,
+    }
+}

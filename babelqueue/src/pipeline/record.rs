@@ -1,0 +1,108 @@
+//! A record: what SQS handed over, before anybody has looked into it.
+
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+
+use super::attribute::Attribute;
+use crate::context::Source;
+use crate::envelope::Headers;
+
+/// The attribute that the version gate reads.
+const SCHEMA_VERSION: &str = "bq-schema-version";
+
+/// One received message. The attributes are in the order of their names.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Record {
+    pub(crate) message_id: String,
+    pub(crate) body: String,
+    pub(crate) attributes: Vec<Attribute>,
+    /// `ApproximateReceiveCount`, as text.
+    pub(crate) receive_count: Option<String>,
+    pub(crate) group_id: Option<String>,
+    /// `SentTimestamp` in Unix milliseconds.
+    pub(crate) sent_at: Option<u64>,
+    /// `ApproximateFirstReceiveTimestamp` in Unix milliseconds.
+    pub(crate) first_received_at: Option<u64>,
+}
+
+impl Record {
+    /// The receive count as a number of at least 1.
+    pub(crate) fn receives(&self) -> Option<u64> {
+        let text = self.receive_count.as_deref()?;
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        // More digits than fit still count as very often.
+        digits
+            .then(|| text.parse().unwrap_or(u64::MAX))
+            .filter(|count| *count > 0)
+    }
+
+    /// The declared schema version, whatever its data type.
+    pub(crate) fn declared_version(&self) -> Option<&str> {
+        self.attributes
+            .iter()
+            .find(|attribute| attribute.name == SCHEMA_VERSION)?
+            .as_text()
+    }
+
+    /// The attributes that are text, as a handler sees them (SPEC §3.4).
+    pub(crate) fn headers(&self) -> Headers {
+        let text =
+            |attribute: &Attribute| Some((attribute.name.clone(), attribute.as_text()?.to_owned()));
+        self.attributes.iter().filter_map(text).collect()
+    }
+
+    /// What a handler may know of the delivery.
+    pub(crate) fn source(&self, queue: &Arc<str>) -> Source {
+        let at = |millis: u64| UNIX_EPOCH.checked_add(Duration::from_millis(millis));
+        let mut source = Source::default();
+        source.queue = Arc::clone(queue);
+        source.message_id.clone_from(&self.message_id);
+        source.receive_count = self.receives();
+        source.group_id.clone_from(&self.group_id);
+        source.sent_at = self.sent_at.and_then(at);
+        source.first_received_at = self.first_received_at.and_then(at);
+        source
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_receive_count_is_a_positive_decimal() {
+        let receives = |text: Option<&str>| {
+            Record {
+                receive_count: text.map(str::to_owned),
+                ..Record::default()
+            }
+            .receives()
+        };
+        assert_eq!(receives(Some("3")), Some(3));
+        assert_eq!(receives(Some("99999999999999999999999")), Some(u64::MAX));
+        for odd in [
+            None,
+            Some(""),
+            Some("0"),
+            Some("-1"),
+            Some("+1"),
+            Some("x"),
+            Some("1.0"),
+        ] {
+            assert_eq!(receives(odd), None, "{odd:?}");
+        }
+    }
+
+    #[test]
+    fn a_gate_attribute_of_any_text_type_counts_and_a_binary_one_does_not() {
+        let mut record = Record::default();
+        assert_eq!(record.declared_version(), None);
+        record
+            .attributes
+            .push(Attribute::text("bq-schema-version", "String.x", "2"));
+        assert_eq!(record.declared_version(), Some("2"));
+        record.attributes[0].value = super::super::Value::Binary(b"2".to_vec());
+        assert_eq!(record.declared_version(), None);
+        assert!(record.headers().is_empty());
+    }
+}

@@ -1,0 +1,130 @@
+//! What went wrong, told once to the log and once to the hook (SPEC §2.14). Bodies are never
+//! part of it.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::counters::Counters;
+use super::failure::panic_text;
+use crate::envelope::Envelope;
+use crate::policy::ReportKind;
+
+/// One reported error, as the `on_error` hook gets it.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub struct ErrorEvent<'a> {
+    /// What it is about.
+    pub kind: ReportKind,
+    /// Name of the queue consumed from.
+    pub queue: &'a str,
+    /// The message's `MessageId`; empty for an error of no single message.
+    pub message_id: &'a str,
+    /// The message's `ApproximateReceiveCount`, this delivery included.
+    pub receive_count: Option<u64>,
+    /// The envelope, where there is one (SPEC §2.14).
+    pub envelope: Option<&'a Envelope>,
+    /// The error, with its causes.
+    pub error: &'a (dyn StdError + Send + Sync + 'static),
+}
+
+impl fmt::Debug for ErrorEvent<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ErrorEvent")
+            .field("kind", &self.kind)
+            .field("queue", &self.queue)
+            .field("message_id", &self.message_id)
+            .field("receive_count", &self.receive_count)
+            .field("urn", &self.envelope.map(Envelope::urn))
+            .field("error", &self.error)
+            .finish()
+    }
+}
+
+/// The `on_error` hook.
+pub(crate) type ErrorHook = Arc<dyn Fn(&ErrorEvent<'_>) + Send + Sync>;
+
+/// The message that an error is about.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Subject<'a> {
+    pub(crate) message_id: &'a str,
+    pub(crate) receive_count: Option<u64>,
+    pub(crate) envelope: Option<&'a Envelope>,
+}
+
+/// Tells log and hook.
+#[derive(Clone)]
+pub(crate) struct Reporter {
+    queue: Arc<str>,
+    hook: Option<ErrorHook>,
+    counters: Arc<Counters>,
+}
+
+impl Reporter {
+    pub(crate) fn new(queue: Arc<str>, hook: Option<ErrorHook>, counters: Arc<Counters>) -> Self {
+        Self {
+            queue,
+            hook,
+            counters,
+        }
+    }
+
+    pub(crate) fn report(
+        &self,
+        kind: ReportKind,
+        subject: Subject<'_>,
+        error: &(dyn StdError + Send + Sync + 'static),
+    ) {
+        self.counters.errors.one();
+        let urn = subject.envelope.map_or("", Envelope::urn);
+        let trace_id = subject
+            .envelope
+            .and_then(Envelope::trace_id)
+            .unwrap_or_default();
+        tracing::error!(
+            kind = kind.as_str(),
+            queue = &*self.queue,
+            message_id = subject.message_id,
+            receive_count = subject.receive_count,
+            urn,
+            trace_id,
+            error = %Chain(error),
+            "message error"
+        );
+        let Some(hook) = &self.hook else { return };
+        let event = ErrorEvent {
+            kind,
+            queue: &self.queue,
+            message_id: subject.message_id,
+            receive_count: subject.receive_count,
+            envelope: subject.envelope,
+            error,
+        };
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| hook(&event))) {
+            let text = panic_text(&*panic);
+            tracing::error!(
+                kind = kind.as_str(),
+                queue = &*self.queue,
+                "on_error panicked: {text}"
+            );
+        }
+    }
+}
+
+impl fmt::Debug for Reporter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reporter")
+            .field("queue", &self.queue)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An error with its causes, cut like a dead letter's text.
+struct Chain<'a>(&'a (dyn StdError + Send + Sync + 'static));
+
+impl fmt::Display for Chain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&super::failure::error_text(self.0))
+    }
+}

@@ -1,0 +1,191 @@
+//! From an answered poll to running handlers.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use aws_sdk_sqs::types::Message;
+use tokio::time::Instant;
+
+use super::Driver;
+use super::calls::{self, ReceiveError, Received};
+use super::flights::{Flight, Key, Stage};
+use crate::pipeline::Subject;
+use crate::policy::ReportKind;
+use crate::sqs::consumer::error::RunError;
+use crate::sqs::convert;
+
+/// Messages that may start as soon as there is a free handler, in the order of receipt.
+#[derive(Debug, Default)]
+pub(super) struct Arrivals {
+    ready: VecDeque<Key>,
+}
+
+impl Arrivals {
+    pub(super) fn push(&mut self, key: Key) {
+        self.ready.push_back(key);
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.ready.clear();
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.ready.is_empty()
+    }
+
+    fn pop(&mut self) -> Option<Key> {
+        self.ready.pop_front()
+    }
+}
+
+impl Driver {
+    pub(super) fn may_receive(&self) -> bool {
+        let bytes = self.shared.config.max_in_flight_bytes;
+        let full = bytes.is_some_and(|most| self.flights.bytes() >= most);
+        self.stopping.is_none() && !self.paused && !full
+    }
+
+    pub(super) fn start_receives(&mut self, now: Instant) {
+        if !self.may_receive() {
+            return;
+        }
+        // Of a failing group the messages behind its head would lose a receive each time.
+        let single = self.lanes.has_episode(now);
+        while let Some(asked) = self.polls.begin(self.flights.len(), single, now) {
+            self.shared.counters().receive_calls.one();
+            self.receives
+                .push(calls::receive(Arc::clone(&self.shared), asked));
+        }
+    }
+
+    pub(super) fn on_received(&mut self, received: Received) {
+        let now = Instant::now();
+        let Received { asked, result } = received;
+        match result {
+            Ok(messages) => {
+                self.polls.answered(asked, messages.len());
+                self.shared.control.receive_succeeded();
+                if messages.is_empty() {
+                    self.shared.counters().empty_receives.one();
+                }
+                self.shared.counters().received.add(messages.len());
+                self.tally.received += messages.len();
+                let keys: Vec<_> = messages
+                    .into_iter()
+                    .map(|message| self.enter(message, now))
+                    .collect();
+                if self.stopping.is_some() {
+                    self.give_back(keys);
+                } else {
+                    keys.into_iter().for_each(|key| self.line_up(key));
+                }
+            }
+            Err(error) => {
+                self.polls.failed(asked, now, fastrand::f64());
+                self.on_receive_error(error);
+            }
+        }
+    }
+
+    fn on_receive_error(&mut self, error: ReceiveError) {
+        let ReceiveError {
+            queue_is_missing,
+            source,
+        } = error;
+        let text = crate::pipeline::error_text(&*source);
+        self.shared.control.receive_failed(text);
+        let reporter = &self.shared.pipeline.reporter;
+        reporter.report(ReportKind::Receive, Subject::default(), &*source);
+        if queue_is_missing && !self.polls.has_succeeded() {
+            let queue_url = self.shared.config.queue_url.clone();
+            self.fail(RunError::QueueDoesNotExist { queue_url, source });
+        } else if self.polls.is_exhausted() {
+            let queue = self.shared.queue().to_owned();
+            self.fatal
+                .get_or_insert(RunError::Receive { queue, source });
+        }
+    }
+
+    /// Enters a message into the books.
+    fn enter(&mut self, mut message: Message, now: Instant) -> Key {
+        let receipt_handle = message
+            .receipt_handle
+            .take()
+            .filter(|handle| !handle.is_empty());
+        let record = convert::record(message);
+        let group = record
+            .group_id
+            .as_deref()
+            .filter(|_| self.shared.config.fifo);
+        let flight = Flight {
+            message_id: record.message_id.clone(),
+            receipt_handle,
+            receives: record.receives(),
+            group: group.map(Into::into),
+            received_at: now,
+            lease: None,
+            next_beat: None,
+            beat_failed: false,
+            bytes: record.body.len(),
+            stage: Stage::Waiting,
+            record: Some(record),
+            processed: None,
+            delete_tries: 0,
+        };
+        let key = self.flights.insert(flight);
+        if let Some(flight) = self.flights.get_mut(key) {
+            self.heartbeat.watch(flight);
+        }
+        key
+    }
+
+    fn line_up(&mut self, key: Key) {
+        let group = self
+            .flights
+            .get(key)
+            .and_then(|flight| flight.group.as_ref());
+        if group.is_none_or(|group| self.lanes.push(group, key)) {
+            self.arrivals.push(key);
+        }
+    }
+
+    /// Starts handlers as long as there are messages for them and places free.
+    pub(super) fn start_handlers(&mut self, now: Instant) {
+        while self.stopping.is_none() && self.tasks.len() < self.shared.config.concurrency {
+            let Some(key) = self.arrivals.pop() else {
+                return;
+            };
+            self.start(key, now);
+        }
+    }
+
+    fn start(&mut self, key: Key, now: Instant) {
+        let Some(flight) = self.flights.get_mut(key) else {
+            return;
+        };
+        if flight.lease.is_some_and(|until| until <= now) {
+            // SQS may have given it to somebody else by now.
+            tracing::warn!(
+                message_id = flight.message_id,
+                "the message expired while it waited"
+            );
+            self.leave(key);
+            return;
+        }
+        let Some(record) = flight.record.take() else {
+            return;
+        };
+        if self.shared.moved().contains(&record.message_id) {
+            // It is in the dead-letter queue already: only its delete had failed.
+            flight.stage = Stage::Settling;
+            self.delete(key);
+            return;
+        }
+        flight.stage = Stage::Running;
+        let pipeline = Arc::clone(&self.shared.pipeline);
+        let task = self
+            .tasks
+            .spawn(async move { pipeline.process(record).await });
+        self.keys.insert(task.id(), key);
+    }
+}

@@ -1,0 +1,267 @@
+//! The SQS calls of the loop, each a boxed future that ends in a value: the SDK's own futures are
+//! large, and are boxed once per call.
+
+use std::sync::Arc;
+
+use aws_sdk_sqs::error::BuildError as SdkBuildError;
+use aws_sdk_sqs::types::{
+    BatchResultErrorEntry, ChangeMessageVisibilityBatchRequestEntry,
+    DeleteMessageBatchRequestEntry, Message, MessageSystemAttributeName,
+};
+
+use super::flights::Key;
+use crate::pipeline::DeadLetterMessage;
+use crate::sqs::consumer::error::{RunError, SettleError};
+use crate::sqs::consumer::facts::QueueFacts;
+use crate::sqs::consumer::shared::Shared;
+use crate::sqs::convert::to_sdk;
+use crate::{BoxError, BoxFuture};
+
+/// Most entries of a batch call.
+pub(super) const BATCH: usize = 10;
+
+/// What an entry of a batch came to.
+pub(super) type EntryResult = Result<(), SettleError>;
+
+/// The answer of one long poll.
+pub(super) struct Received {
+    pub(super) asked: usize,
+    pub(super) result: Result<Vec<Message>, ReceiveError>,
+}
+
+pub(super) struct ReceiveError {
+    pub(super) queue_is_missing: bool,
+    pub(super) source: BoxError,
+}
+
+/// The end of any other call.
+pub(super) enum Done {
+    Deleted(Vec<(Key, EntryResult)>),
+    Released(Vec<(Key, EntryResult)>),
+    Beaten(Vec<(Key, EntryResult)>),
+    Sent(Key, Result<(), BoxError>),
+    Facts(Result<Option<QueueFacts>, RunError>),
+}
+
+/// One entry of a visibility call.
+#[derive(Clone, Debug)]
+pub(super) struct Change {
+    pub(super) key: Key,
+    pub(super) receipt_handle: String,
+    pub(super) seconds: i32,
+}
+
+/// One long poll (SPEC §2.6).
+pub(super) fn receive(shared: Arc<Shared>, asked: usize) -> BoxFuture<'static, Received> {
+    Box::pin(async move {
+        let config = &shared.config;
+        let names = [
+            MessageSystemAttributeName::ApproximateReceiveCount,
+            MessageSystemAttributeName::MessageGroupId,
+            MessageSystemAttributeName::SentTimestamp,
+            MessageSystemAttributeName::ApproximateFirstReceiveTimestamp,
+        ];
+        let answer = shared
+            .clients
+            .receive
+            .receive_message()
+            .queue_url(&config.queue_url)
+            .max_number_of_messages(i32::try_from(asked).unwrap_or(1))
+            .wait_time_seconds(config.wait_seconds)
+            .set_visibility_timeout(config.visibility_seconds)
+            .set_message_system_attribute_names(Some(names.into()))
+            .message_attribute_names("All")
+            .send()
+            .await;
+        let result = match answer {
+            Ok(answer) => Ok(answer.messages.unwrap_or_default()),
+            Err(error) => Err(ReceiveError {
+                queue_is_missing: error
+                    .as_service_error()
+                    .is_some_and(|error| error.is_queue_does_not_exist()),
+                source: error.into(),
+            }),
+        };
+        Received { asked, result }
+    })
+}
+
+/// Deletes up to ten messages by one call.
+pub(super) fn delete(shared: Arc<Shared>, entries: Vec<(Key, String)>) -> BoxFuture<'static, Done> {
+    const OPERATION: &str = "DeleteMessageBatch";
+    Box::pin(async move {
+        let (keys, handles): (Vec<_>, Vec<_>) = entries.into_iter().unzip();
+        let entry = |(position, handle): (usize, String)| {
+            // Positions, not message ids: one message may stand in a batch twice.
+            let entry = DeleteMessageBatchRequestEntry::builder().id(position.to_string());
+            entry.receipt_handle(handle).build()
+        };
+        let entries = handles
+            .into_iter()
+            .enumerate()
+            .map(entry)
+            .collect::<Result<Vec<_>, _>>();
+        let results = match entries {
+            Err(error) => all_failed(OPERATION, keys.len(), error),
+            Ok(entries) => {
+                let call = shared.clients.settle.delete_message_batch();
+                let call = call
+                    .queue_url(&shared.config.queue_url)
+                    .set_entries(Some(entries));
+                match call.send().await {
+                    Ok(answer) => {
+                        let ids = answer.successful().iter().map(|entry| entry.id.as_str());
+                        entry_results(OPERATION, keys.len(), ids, answer.failed())
+                    }
+                    Err(error) => all_failed(OPERATION, keys.len(), error),
+                }
+            }
+        };
+        Done::Deleted(keys.into_iter().zip(results).collect())
+    })
+}
+
+/// Changes the visibility of any number of messages, ten by ten and in order.
+pub(super) async fn change_visibility(
+    shared: Arc<Shared>,
+    changes: Vec<Change>,
+) -> Vec<(Key, EntryResult)> {
+    const OPERATION: &str = "ChangeMessageVisibilityBatch";
+    let mut results = Vec::with_capacity(changes.len());
+    for chunk in changes.chunks(BATCH) {
+        let entry = |(position, change): (usize, &Change)| {
+            ChangeMessageVisibilityBatchRequestEntry::builder()
+                .id(position.to_string())
+                .receipt_handle(&change.receipt_handle)
+                .visibility_timeout(change.seconds)
+                .build()
+        };
+        let entries: Result<Vec<_>, SdkBuildError> = chunk.iter().enumerate().map(entry).collect();
+        let chunk_results = match entries {
+            Err(error) => all_failed(OPERATION, chunk.len(), error),
+            Ok(entries) => {
+                shared.counters().visibility_calls.one();
+                let call = shared.clients.settle.change_message_visibility_batch();
+                let call = call
+                    .queue_url(&shared.config.queue_url)
+                    .set_entries(Some(entries));
+                match call.send().await {
+                    Ok(answer) => {
+                        let ids = answer.successful().iter().map(|entry| entry.id.as_str());
+                        entry_results(OPERATION, chunk.len(), ids, answer.failed())
+                    }
+                    Err(error) => all_failed(OPERATION, chunk.len(), error),
+                }
+            }
+        };
+        results.extend(chunk.iter().map(|change| change.key).zip(chunk_results));
+    }
+    results
+}
+
+/// Sends a copy to the dead-letter queue.
+pub(super) fn send(
+    shared: Arc<Shared>,
+    key: Key,
+    message: DeadLetterMessage,
+) -> BoxFuture<'static, Done> {
+    Box::pin(async move {
+        let attributes = match to_sdk(message.attributes) {
+            Ok(attributes) => attributes,
+            Err(error) => return Done::Sent(key, Err(error.into())),
+        };
+        let call = shared
+            .clients
+            .settle
+            .send_message()
+            .set_queue_url(shared.config.dead_letter_url.clone())
+            .message_body(message.body)
+            .set_message_attributes(attributes)
+            .set_message_group_id(message.group_id)
+            .set_message_deduplication_id(message.deduplication_id);
+        Done::Sent(key, call.send().await.map(drop).map_err(Into::into))
+    })
+}
+
+/// Sorts the answer of a batch call by position; what stands in neither list has no result.
+fn entry_results<'a>(
+    operation: &'static str,
+    entries: usize,
+    successful: impl Iterator<Item = &'a str>,
+    failed: &[BatchResultErrorEntry],
+) -> Vec<EntryResult> {
+    let mut results: Vec<EntryResult> = (0..entries)
+        .map(|_| Err(SettleError::NoResult { operation }))
+        .collect();
+    let mut set = |id: &str, result: EntryResult| match id
+        .parse::<usize>()
+        .ok()
+        .and_then(|position| results.get_mut(position))
+    {
+        Some(entry) => *entry = result,
+        None => tracing::warn!(operation, id, "the answer names an entry that was not sent"),
+    };
+    successful.for_each(|id| set(id, Ok(())));
+    for entry in failed {
+        let error = SettleError::Refused {
+            operation,
+            code: entry.code.clone(),
+            message: entry.message.clone().unwrap_or_default(),
+            sender_fault: entry.sender_fault,
+        };
+        set(&entry.id, Err(error));
+    }
+    results
+}
+
+fn all_failed(
+    operation: &'static str,
+    entries: usize,
+    error: impl std::error::Error + Send + Sync + 'static,
+) -> Vec<EntryResult> {
+    let source: Arc<dyn std::error::Error + Send + Sync> = Arc::new(error);
+    let failed = |_| {
+        Err(SettleError::Call {
+            operation,
+            source: Arc::clone(&source),
+        })
+    };
+    (0..entries).map(failed).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn c_046_a_list_is_missing_from_a_batch_answer() {
+        let failed = |id: &str, sender_fault| {
+            let entry = BatchResultErrorEntry::builder()
+                .id(id)
+                .code("InternalError");
+            entry.sender_fault(sender_fault).build().expect("complete")
+        };
+        let outcome = |results: Vec<EntryResult>| {
+            let letter = |result| match result {
+                Ok(()) => 'o',
+                Err(SettleError::Refused {
+                    sender_fault: true, ..
+                }) => 's',
+                Err(SettleError::Refused { .. }) => 'f',
+                Err(_) => '?',
+            };
+            results.into_iter().map(letter).collect::<String>()
+        };
+        let results = entry_results("x", 3, ["0", "2"].into_iter(), &[]);
+        assert_eq!(outcome(results), "o?o");
+        let results = entry_results("x", 3, [].into_iter(), &[failed("1", true)]);
+        assert_eq!(outcome(results), "?s?");
+        assert_eq!(outcome(entry_results("x", 2, [].into_iter(), &[])), "??");
+        // Ids that were never sent are no entries.
+        let odd = ["9", "x", "-1", "0"].into_iter();
+        assert_eq!(
+            outcome(entry_results("x", 2, odd, &[failed("1", false)])),
+            "of"
+        );
+    }
+}

@@ -1,0 +1,174 @@
+//! The heartbeat: one ticker for all messages in flight. It renews in batches what is due, always
+//! to the full timeout, up to a cap, and never what is being settled (SPEC §2.16).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::Driver;
+use super::calls::{Change, Done, EntryResult, change_visibility};
+use super::flights::{Flight, Flights, Stage};
+use crate::policy::{MAX_VISIBILITY_SECONDS, ReportKind};
+use crate::sqs::consumer::config::Config;
+use crate::sqs::consumer::error::SettleError;
+use crate::sqs::consumer::facts::QueueFacts;
+
+#[derive(Debug)]
+pub(super) struct Heartbeat {
+    /// The visibility timeout in force, if it is known and not zero.
+    timeout: Option<Duration>,
+    on: bool,
+    /// How long after its receive a message is still renewed.
+    cap: Duration,
+    /// The earliest beat that is due; may be too early, never too late.
+    next: Option<Instant>,
+}
+
+impl Heartbeat {
+    pub(super) fn new(config: &Config, facts: Option<&QueueFacts>) -> Self {
+        let configured = config
+            .visibility_seconds
+            .map(|s| Duration::from_secs(s.unsigned_abs().into()));
+        let timeout = configured.or_else(|| facts?.visibility_timeout);
+        Self {
+            timeout: timeout.filter(|timeout| !timeout.is_zero()),
+            on: config.heartbeat,
+            cap: config.max_handling_time,
+            next: None,
+        }
+    }
+
+    /// Begins with a message that has just been received.
+    pub(super) fn watch(&mut self, flight: &mut Flight) {
+        let Some(timeout) = self.timeout else { return };
+        flight.lease = Some(flight.received_at + timeout);
+        if self.on && flight.receipt_handle.is_some() {
+            self.plan(flight, flight.received_at + timeout / 2);
+        }
+    }
+
+    /// Begins with those that were received before the timeout was known.
+    pub(super) fn adopt(&mut self, flights: &mut Flights) {
+        for (_, flight) in flights.iter_mut() {
+            if flight.stage != Stage::Settling && flight.lease.is_none() {
+                self.watch(flight);
+            }
+        }
+    }
+
+    pub(super) fn next_wake(&self) -> Option<Instant> {
+        self.next
+    }
+
+    fn plan(&mut self, flight: &mut Flight, at: Instant) {
+        flight.next_beat = (at < flight.received_at + self.cap).then_some(at);
+        if let Some(at) = flight.next_beat {
+            self.next = Some(self.next.map_or(at, |next| next.min(at)));
+        }
+    }
+}
+
+impl Driver {
+    /// Renews what is due.
+    pub(super) fn beat(&mut self, now: Instant) {
+        let Some(timeout) = self.heartbeat.timeout else {
+            return;
+        };
+        if self.heartbeat.next.is_none_or(|next| next > now) {
+            return;
+        }
+        self.heartbeat.next = None;
+        // Those that are nearly due go along.
+        let soon = now + timeout / 10;
+        let mut changes = Vec::new();
+        for (key, flight) in self.flights.iter_mut() {
+            let Some(due) = flight.next_beat.filter(|_| flight.stage != Stage::Settling) else {
+                continue;
+            };
+            if due > soon {
+                self.heartbeat.plan(flight, due);
+                continue;
+            }
+            let Some(receipt_handle) = flight.receipt_handle.clone() else {
+                continue;
+            };
+            let seconds = renewal(timeout, now - flight.received_at);
+            if seconds > 0 {
+                changes.push(Change {
+                    key,
+                    receipt_handle,
+                    seconds,
+                });
+                self.heartbeat.plan(flight, now + timeout / 2);
+            }
+        }
+        if !changes.is_empty() {
+            let shared = Arc::clone(&self.shared);
+            self.calls.push(Box::pin(async move {
+                Done::Beaten(change_visibility(shared, changes).await)
+            }));
+        }
+    }
+
+    pub(super) fn on_beaten(&mut self, results: Vec<(u64, EntryResult)>) {
+        let Some(timeout) = self.heartbeat.timeout else {
+            return;
+        };
+        let now = Instant::now();
+        for (key, result) in results {
+            // A message that is settled meanwhile has no use for the answer, good or bad.
+            let Some(flight) = self.flights.get_mut(key) else {
+                continue;
+            };
+            if flight.stage == Stage::Settling {
+                continue;
+            }
+            let Err(error) = result else {
+                flight.lease = Some(now + timeout);
+                flight.beat_failed = false;
+                continue;
+            };
+            if matches!(
+                error,
+                SettleError::Refused {
+                    sender_fault: true,
+                    ..
+                }
+            ) {
+                // The lease is lost: nothing can renew it.
+                flight.next_beat = None;
+            } else {
+                self.heartbeat.plan(flight, now + timeout / 10);
+            }
+            if !std::mem::replace(&mut flight.beat_failed, true) {
+                self.report_settle_error(ReportKind::Release, key, &error);
+            }
+        }
+    }
+}
+
+/// The timeout to renew to: the full one, as far as SQS's 12 h since the receive allow.
+fn renewal(timeout: Duration, elapsed: Duration) -> i32 {
+    let most = Duration::from_secs(MAX_VISIBILITY_SECONDS.unsigned_abs().into());
+    let left = most.saturating_sub(elapsed + Duration::from_secs(2));
+    i32::try_from(timeout.min(left).as_secs()).unwrap_or(MAX_VISIBILITY_SECONDS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn secs(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn c_032_a_renewal_is_always_the_full_timeout() {
+        for elapsed in [0, 20, 40, 80, 3599] {
+            assert_eq!(renewal(secs(30), secs(elapsed)), 30);
+        }
+        assert_eq!(renewal(secs(600), secs(43_000)), 198);
+        assert_eq!(renewal(secs(600), secs(43_200)), 0);
+    }
+}

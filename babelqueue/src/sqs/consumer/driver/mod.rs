@@ -1,0 +1,223 @@
+//! The loop of a consumer. One task owns everything that is in flight, so that nothing is locked
+//! and nothing can leak: it starts polls and handlers, and performs their settlements. What it
+//! decides by is in the small files beside it.
+
+mod arrivals;
+mod calls;
+mod deletes;
+mod flights;
+mod heartbeat;
+mod lanes;
+mod polls;
+mod releases;
+mod settling;
+mod stop;
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use tokio::task::{Id, JoinSet};
+use tokio::time::{Instant, sleep_until};
+
+use self::arrivals::Arrivals;
+use self::calls::{Done, Received};
+use self::deletes::Deletes;
+use self::flights::{Flights, Key};
+use self::heartbeat::Heartbeat;
+use self::lanes::Lanes;
+use self::polls::Polls;
+use self::releases::Release;
+pub(super) use self::stop::Stop;
+use self::stop::Stopping;
+use super::error::RunError;
+use super::facts;
+use super::handle::{Phase, Wish};
+use super::shared::Shared;
+use super::worker::PollSummary;
+use crate::BoxFuture;
+use crate::pipeline::Processed;
+
+/// One run of a consumer.
+pub(super) struct Driver {
+    shared: Arc<Shared>,
+    flights: Flights,
+    arrivals: Arrivals,
+    lanes: Lanes,
+    polls: Polls,
+    deletes: Deletes,
+    releases: Vec<Release>,
+    heartbeat: Heartbeat,
+    stopping: Option<Stopping>,
+    paused: bool,
+    /// The running handlers.
+    tasks: JoinSet<Processed>,
+    keys: HashMap<Id, Key>,
+    /// The open long polls, apart from the other calls because a stop drops them.
+    receives: FuturesUnordered<BoxFuture<'static, Received>>,
+    calls: FuturesUnordered<BoxFuture<'static, Done>>,
+    /// Why the run ends by itself.
+    fatal: Option<RunError>,
+    tally: PollSummary,
+}
+
+impl Driver {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        let config = &shared.config;
+        Self {
+            flights: Flights::default(),
+            arrivals: Arrivals::default(),
+            lanes: Lanes::default(),
+            polls: Polls::new(config.max_in_flight, config.batch_size),
+            deletes: Deletes::default(),
+            releases: Vec::new(),
+            heartbeat: Heartbeat::new(config, shared.facts.get()),
+            stopping: None,
+            paused: false,
+            tasks: JoinSet::new(),
+            keys: HashMap::new(),
+            receives: FuturesUnordered::new(),
+            calls: FuturesUnordered::new(),
+            fatal: None,
+            tally: PollSummary::default(),
+            shared,
+        }
+    }
+
+    /// Runs until told to stop and everything is settled.
+    pub(super) async fn run<F>(mut self, stop: Stop<F>) -> Result<(), RunError>
+    where
+        F: Future<Output = Option<BoxFuture<'static, ()>>>,
+    {
+        self.shared.control.enter(Phase::Running);
+        self.drive(stop).await;
+        self.shared.control.enter(Phase::Ended);
+        tracing::info!(queue = self.shared.queue(), "consumer stopped");
+        self.fatal.take().map_or(Ok(()), Err)
+    }
+
+    /// Makes one receive and settles what it brings.
+    pub(super) async fn run_once(mut self) -> Result<PollSummary, RunError> {
+        self.polls.allow_one();
+        self.drive(Stop::by(std::future::pending())).await;
+        self.fatal.take().map_or(Ok(self.tally), Err)
+    }
+
+    async fn drive<F>(&mut self, mut stop: Stop<F>)
+    where
+        F: Future<Output = Option<BoxFuture<'static, ()>>>,
+    {
+        let shared = Arc::clone(&self.shared);
+        let mut wishes = shared.control.wishes();
+        let wish = *wishes.borrow_and_update();
+        self.heed(wish);
+        self.read_facts();
+        loop {
+            let now = Instant::now();
+            self.advance(now);
+            if self.is_finished() {
+                break;
+            }
+            let wake = self.next_wake();
+            tokio::select! {
+                biased;
+                signal = stop.next() => self.on_signal(signal),
+                Ok(()) = wishes.changed() => {
+                    let wish = *wishes.borrow_and_update();
+                    self.heed(wish);
+                }
+                Some(done) = self.tasks.join_next_with_id() => self.on_task(done),
+                Some(done) = self.calls.next() => self.on_done(done),
+                Some(received) = self.receives.next() => self.on_received(received),
+                () = sleep_until(wake.unwrap_or(now)), if wake.is_some() => {}
+            }
+            // What else has ended by now is settled in the same batches.
+            while let Some(done) = self.tasks.try_join_next_with_id() {
+                self.on_task(done);
+            }
+        }
+        self.shared.control.gauge(0, 0);
+    }
+
+    /// Does everything that is due.
+    fn advance(&mut self, now: Instant) {
+        self.stop_in_stages(now);
+        self.start_handlers(now);
+        self.flush_deletes(now);
+        self.flush_releases(now);
+        self.beat(now);
+        self.start_receives(now);
+        self.shared
+            .control
+            .gauge(self.flights.len(), self.tasks.len());
+    }
+
+    /// When something becomes due by itself.
+    fn next_wake(&self) -> Option<Instant> {
+        let stopping = self.stopping.as_ref().and_then(Stopping::next_deadline);
+        let polls = self.may_receive().then(|| self.polls.next_wake()).flatten();
+        [
+            stopping,
+            polls,
+            self.deletes.next_wake(),
+            self.heartbeat.next_wake(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    fn is_finished(&self) -> bool {
+        let over = self.stopping.is_some() || self.polls.is_exhausted();
+        over && self.flights.is_empty() && self.receives.is_empty()
+    }
+
+    fn heed(&mut self, wish: Wish) {
+        self.paused = wish.paused;
+        if wish.stop {
+            self.begin_stop();
+        }
+    }
+
+    /// Reads the queue's attributes, once for all runs of the consumer.
+    fn read_facts(&mut self) {
+        if self.shared.facts.initialized() || !facts::are_needed(&self.shared.config) {
+            return;
+        }
+        let shared = Arc::clone(&self.shared);
+        shared.counters().other_calls.one();
+        self.calls.push(Box::pin(async move {
+            Done::Facts(facts::read(&shared.clients.settle, &shared.config).await)
+        }));
+    }
+
+    fn on_facts(&mut self, facts: Result<Option<facts::QueueFacts>, RunError>) {
+        match facts {
+            Ok(Some(facts)) => {
+                if self.shared.config.startup_checks {
+                    for misfit in facts::misfits(&self.shared.config, &facts) {
+                        tracing::warn!(queue = self.shared.queue(), "{misfit}");
+                    }
+                }
+                self.heartbeat = Heartbeat::new(&self.shared.config, Some(&facts));
+                self.heartbeat.adopt(&mut self.flights);
+                // Another run of the same consumer may have been first; both read the same.
+                let _ = self.shared.facts.set(facts);
+            }
+            Ok(None) => {}
+            Err(error) => self.fail(error),
+        }
+    }
+
+    /// Ends the run, unless the queue has been there before.
+    fn fail(&mut self, error: RunError) {
+        if self.polls.has_succeeded() {
+            tracing::error!(queue = self.shared.queue(), error = %error, "queue lost");
+            return;
+        }
+        self.fatal.get_or_insert(error);
+        self.begin_stop();
+    }
+}

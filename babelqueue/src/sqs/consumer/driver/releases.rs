@@ -1,0 +1,119 @@
+//! Releases: messages made visible again, with a pause or at once (SPEC §2.12, §2.16).
+
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use super::Driver;
+use super::calls::{Change, Done, EntryResult, change_visibility};
+use super::flights::{Key, Stage};
+use crate::policy::{ReportKind, WireDelay};
+
+/// A failed message on its way back.
+#[derive(Debug)]
+pub(super) struct Release {
+    pub(super) key: Key,
+    pub(super) receipt_handle: String,
+    pub(super) delay: WireDelay,
+}
+
+impl Driver {
+    /// Sends what failed since the last look: in batches, each with its own pause.
+    pub(super) fn flush_releases(&mut self, now: Instant) {
+        if self.releases.is_empty() {
+            return;
+        }
+        let releases = std::mem::take(&mut self.releases);
+        let mut changes = Vec::with_capacity(releases.len());
+        for Release {
+            key,
+            receipt_handle,
+            delay,
+        } in releases
+        {
+            let Some(flight) = self.flights.get_mut(key) else {
+                continue;
+            };
+            let delay = delay.within_lease(now - flight.received_at);
+            // What the message waits behind it shares this pause.
+            flight.lease =
+                Some(now + std::time::Duration::from_secs(delay.seconds.unsigned_abs().into()));
+            changes.push(Change {
+                key,
+                receipt_handle,
+                seconds: delay.seconds,
+            });
+        }
+        self.send_changes(changes);
+    }
+
+    /// Releases messages that no handler had, one after the other in this order, all with the
+    /// same pause.
+    pub(super) fn release_in_order(&mut self, keys: Vec<Key>, delay: WireDelay) {
+        let now = Instant::now();
+        let mut changes = Vec::with_capacity(keys.len());
+        for key in keys {
+            let Some(flight) = self.flights.get_mut(key) else {
+                continue;
+            };
+            flight.stage = Stage::Settling;
+            flight.next_beat = None;
+            let Some(receipt_handle) = flight.receipt_handle.clone() else {
+                tracing::warn!(
+                    message_id = flight.message_id,
+                    "no receipt handle: cannot be released"
+                );
+                self.leave(key);
+                continue;
+            };
+            let seconds = delay.within_lease(now - flight.received_at).seconds;
+            changes.push(Change {
+                key,
+                receipt_handle,
+                seconds,
+            });
+        }
+        self.send_changes(changes);
+    }
+
+    fn send_changes(&mut self, changes: Vec<Change>) {
+        if changes.is_empty() {
+            return;
+        }
+        let shared = Arc::clone(&self.shared);
+        self.calls.push(Box::pin(async move {
+            Done::Released(change_visibility(shared, changes).await)
+        }));
+    }
+
+    pub(super) fn on_released(&mut self, results: Vec<(Key, EntryResult)>) {
+        let now = Instant::now();
+        for (key, result) in results {
+            let released = result.is_ok();
+            if let Err(error) = result {
+                self.report_settle_error(ReportKind::Release, key, &error);
+            }
+            let Some(flight) = self.flights.remove(key) else {
+                continue;
+            };
+            if released {
+                self.shared.counters().released.one();
+                self.tally.released += 1;
+            } else {
+                self.shared.counters().left.one();
+                self.tally.left += 1;
+            }
+            let Some(group) = flight.group.filter(|group| self.lanes.is_head(group, key)) else {
+                continue;
+            };
+            // The head is back on its way: those behind it follow, with the same pause.
+            let until = flight.lease.unwrap_or(now);
+            self.lanes.begin_episode(&group, until);
+            let behind = self.lanes.fail(&group, key);
+            self.release_in_order(
+                behind,
+                WireDelay::given(until.saturating_duration_since(now)),
+            );
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! From the end of a handler, or of a call, to what comes next for the message.
+
+use std::sync::Arc;
+
+use tokio::task::{Id, JoinError};
+use tokio::time::Instant;
+
+use super::Driver;
+use super::calls::{self, Done};
+use super::flights::{Key, Stage};
+use super::releases::Release;
+use crate::pipeline::{Ending, Panicked, Processed, Settlement, panic_text};
+use crate::policy::{ReportKind, WireDelay};
+use crate::sqs::consumer::error::SettleError;
+
+impl Driver {
+    /// A handler's task has ended.
+    pub(super) fn on_task(&mut self, ended: Result<(Id, Processed), JoinError>) {
+        let id = match &ended {
+            Ok((id, _)) => *id,
+            Err(error) => error.id(),
+        };
+        let Some(key) = self.keys.remove(&id) else {
+            return;
+        };
+        let Some(flight) = self.flights.get_mut(key) else {
+            return;
+        };
+        flight.stage = Stage::Settling;
+        match ended {
+            Ok((_, processed)) => self.settle(key, processed),
+            Err(error) if error.is_cancelled() => self.give_back(vec![key]),
+            Err(error) => {
+                // A panic outside of the fences: in a destructor, say.
+                let panicked = Panicked(panic_text(&*error.into_panic()));
+                let reporter = &self.shared.pipeline.reporter;
+                reporter.report(ReportKind::Handler, flight.subject(), &panicked);
+                self.leave(key);
+            }
+        }
+    }
+
+    fn settle(&mut self, key: Key, mut processed: Processed) {
+        self.count(&processed);
+        let settlement = std::mem::replace(&mut processed.settlement, Settlement::Leave);
+        if let Some(flight) = self.flights.get_mut(key) {
+            flight.processed = Some(processed);
+        }
+        match settlement {
+            Settlement::Delete => self.delete(key),
+            Settlement::Release(delay) => self.release_failed(key, delay),
+            Settlement::Leave => self.leave(key),
+            Settlement::DeadLetter(message) => {
+                self.shared.counters().send_calls.one();
+                self.calls
+                    .push(calls::send(Arc::clone(&self.shared), key, *message));
+            }
+        }
+    }
+
+    fn count(&mut self, processed: &Processed) {
+        let counters = self.shared.counters();
+        match processed.ending {
+            Ending::Handled => {
+                counters.handled.one();
+                self.tally.handled += 1;
+            }
+            Ending::Discarded => counters.discarded.one(),
+            Ending::Unhandled => {}
+            Ending::Failed => {
+                counters.failed.one();
+                self.tally.failed += 1;
+                if matches!(processed.settlement, Settlement::Release(_)) {
+                    counters.retried.one();
+                }
+            }
+        }
+    }
+
+    /// A call has ended.
+    pub(super) fn on_done(&mut self, done: Done) {
+        match done {
+            Done::Deleted(results) => self.on_deleted(results),
+            Done::Released(results) => self.on_released(results),
+            Done::Beaten(results) => self.on_beaten(results),
+            Done::Facts(facts) => self.on_facts(facts),
+            Done::Sent(key, Ok(())) => {
+                self.shared.counters().dead_lettered.one();
+                self.tally.dead_lettered += 1;
+                if let Some(flight) = self.flights.get(key) {
+                    self.shared.moved().insert(&flight.message_id);
+                }
+                self.delete(key);
+            }
+            Done::Sent(key, Err(error)) => {
+                if let Some(flight) = self.flights.get(key) {
+                    let reporter = &self.shared.pipeline.reporter;
+                    reporter.report(ReportKind::DeadLetter, flight.subject(), &*error);
+                }
+                self.leave(key);
+            }
+        }
+    }
+
+    /// The message is deleted: its group goes on.
+    pub(super) fn gone(&mut self, key: Key) {
+        let Some(flight) = self.flights.remove(key) else {
+            return;
+        };
+        self.shared.moved().remove(&flight.message_id);
+        self.shared.counters().deleted.one();
+        self.tally.deleted += 1;
+        let Some(group) = flight.group else { return };
+        self.lanes.end_episode(&group);
+        if let Some(next) = self.lanes.done(&group, key)
+            && self.stopping.is_none()
+        {
+            self.arrivals.push(next);
+        }
+    }
+
+    /// Nothing is done to the message: its visibility timeout brings it back.
+    pub(super) fn leave(&mut self, key: Key) {
+        let Some(flight) = self.flights.remove(key) else {
+            return;
+        };
+        self.shared.counters().left.one();
+        self.tally.left += 1;
+        let Some(group) = flight.group else { return };
+        let now = Instant::now();
+        self.lanes
+            .begin_episode(&group, flight.lease.unwrap_or(now));
+        let behind = self.lanes.fail(&group, key);
+        if behind.is_empty() {
+            return;
+        }
+        // Those behind it must not come before it: they stay hidden as long as it does.
+        match flight.lease {
+            Some(until) => {
+                self.release_in_order(behind, WireDelay::given(until - now));
+            }
+            None => {
+                for key in behind {
+                    self.flights.remove(key);
+                    self.shared.counters().left.one();
+                    self.tally.left += 1;
+                }
+            }
+        }
+    }
+
+    /// A failed message goes back with its pause, and those behind it stay where they are.
+    fn release_failed(&mut self, key: Key, delay: WireDelay) {
+        let Some(flight) = self.flights.get(key) else {
+            return;
+        };
+        let Some(receipt_handle) = flight.receipt_handle.clone() else {
+            tracing::warn!(
+                message_id = flight.message_id,
+                "no receipt handle: cannot be released"
+            );
+            self.leave(key);
+            return;
+        };
+        if let Some(group) = &flight.group {
+            let behind: Vec<_> = self.lanes.behind(group).collect();
+            for key in behind {
+                if let Some(flight) = self.flights.get_mut(key) {
+                    flight.next_beat = None;
+                }
+            }
+        }
+        self.releases.push(Release {
+            key,
+            receipt_handle,
+            delay,
+        });
+    }
+
+    /// Tells that a delete or release did not succeed.
+    pub(super) fn report_settle_error(&self, kind: ReportKind, key: Key, error: &SettleError) {
+        let Some(flight) = self.flights.get(key) else {
+            return;
+        };
+        self.shared
+            .pipeline
+            .reporter
+            .report(kind, flight.subject(), error);
+    }
+}

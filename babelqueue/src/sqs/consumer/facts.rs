@@ -1,0 +1,143 @@
+//! What the queue says of itself, read once at the start, and what is wrong with it (SPEC §2.12,
+//! §2.16).
+
+use std::time::Duration;
+
+use aws_sdk_sqs::Client;
+use aws_sdk_sqs::error::SdkError;
+use aws_sdk_sqs::operation::get_queue_attributes::GetQueueAttributesError;
+use aws_sdk_sqs::types::QueueAttributeName;
+use serde::Deserialize;
+
+use super::config::Config;
+use super::error::RunError;
+
+/// The queue's own attributes, as far as they matter here.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct QueueFacts {
+    pub(super) visibility_timeout: Option<Duration>,
+    /// `maxReceiveCount` of the redrive policy.
+    pub(super) max_receive_count: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct RedrivePolicy {
+    #[serde(rename = "maxReceiveCount")]
+    max_receive_count: Count,
+}
+
+/// SQS gives back what was set, which may be a string.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Count {
+    Number(u64),
+    Text(String),
+}
+
+/// Whether the attributes must be read at all.
+pub(super) fn are_needed(config: &Config) -> bool {
+    config.startup_checks || (config.heartbeat && config.visibility_seconds.is_none())
+}
+
+/// Reads the attributes. `Ok(None)` when they cannot be read, which is told once.
+pub(super) async fn read(client: &Client, config: &Config) -> Result<Option<QueueFacts>, RunError> {
+    let call = client
+        .get_queue_attributes()
+        .queue_url(&config.queue_url)
+        .attribute_names(QueueAttributeName::VisibilityTimeout)
+        .attribute_names(QueueAttributeName::RedrivePolicy)
+        .send();
+    let answer = match Box::pin(call).await {
+        Ok(answer) => answer,
+        Err(error) if is_missing_queue(&error) => {
+            let queue_url = config.queue_url.clone();
+            return Err(RunError::QueueDoesNotExist {
+                queue_url,
+                source: error.into(),
+            });
+        }
+        Err(error) => {
+            let error = aws_sdk_sqs::error::DisplayErrorContext(&error);
+            tracing::info!(
+                queue_url = config.queue_url,
+                error = %error,
+                "the queue's attributes cannot be read (sqs:GetQueueAttributes): no start-up \
+                 checks, and no heartbeat unless a visibility timeout is set"
+            );
+            return Ok(None);
+        }
+    };
+    let attributes = answer.attributes.unwrap_or_default();
+    let seconds = attributes.get(&QueueAttributeName::VisibilityTimeout);
+    let policy = attributes.get(&QueueAttributeName::RedrivePolicy);
+    Ok(Some(QueueFacts {
+        visibility_timeout: seconds
+            .and_then(|text| text.parse().ok())
+            .map(Duration::from_secs),
+        max_receive_count: policy.and_then(|json| max_receive_count(json)),
+    }))
+}
+
+fn max_receive_count(json: &str) -> Option<u64> {
+    let policy: RedrivePolicy = serde_json::from_str(json).ok()?;
+    match policy.max_receive_count {
+        Count::Number(count) => Some(count),
+        Count::Text(text) => text.parse().ok(),
+    }
+}
+
+fn is_missing_queue(error: &SdkError<GetQueueAttributesError>) -> bool {
+    error
+        .as_service_error()
+        .is_some_and(GetQueueAttributesError::is_queue_does_not_exist)
+}
+
+/// What to warn about at the start, at most one line for each misfit. Pure.
+pub(super) fn misfits(config: &Config, facts: &QueueFacts) -> Vec<String> {
+    let mut misfits = Vec::new();
+    if facts.max_receive_count.is_none() && !config.ends_failures {
+        let pause = if config.retries_at_once {
+            ", and it is retried without a pause: set `.retry(Backoff::exponential(…))`"
+        } else {
+            ""
+        };
+        misfits.push(format!(
+            "a failing message has no end: the queue has no redrive policy, and `max_attempts` \
+             and `dead_letter_queue` are not both set{pause}"
+        ));
+    }
+    if let (Some(native), Some(own)) = (facts.max_receive_count, config.max_attempts)
+        && native < u64::from(own)
+    {
+        misfits.push(format!(
+            "the queue's redrive policy takes a message away after {native} receives, before \
+             `max_attempts` of {own} is reached"
+        ));
+    }
+    let configured = config.visibility_seconds.map(|seconds| seconds == 0);
+    let own = facts.visibility_timeout.map(|timeout| timeout.is_zero());
+    if configured.or(own) == Some(true) {
+        misfits.push(
+            "the visibility timeout is 0 s: messages come again while they are handled, and \
+             there is no heartbeat; set `.visibility_timeout(…)`"
+                .to_owned(),
+        );
+    }
+    misfits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_redrive_policy_is_read_in_both_spellings() {
+        assert_eq!(
+            max_receive_count(r#"{"deadLetterTargetArn":"a","maxReceiveCount":3}"#),
+            Some(3)
+        );
+        assert_eq!(max_receive_count(r#"{"maxReceiveCount":"5"}"#), Some(5));
+        assert_eq!(max_receive_count("{}"), None);
+        assert_eq!(max_receive_count(""), None);
+    }
+}

@@ -1,0 +1,16 @@
+//! SQS itself: the publisher and the polling consumer, over `aws-sdk-sqs`. They perform what the
+//! pipeline decided, and decide nothing about a message themselves. May import everything of this
+//! crate but `local` and the other drivers.
+
+mod client;
+mod consumer;
+mod convert;
+mod endpoint;
+mod publisher;
+
+pub use consumer::{
+    BuildError, Handle, Health, HealthState, PollSummary, RunError, SettleError, ShutdownSignal,
+    SqsConsumer, SqsConsumerBuilder, Stats, shutdown_signal,
+};
+pub use endpoint::EndpointError;
+pub use publisher::{RelayBuilder, SqsPublisher, SqsPublisherBuilder};

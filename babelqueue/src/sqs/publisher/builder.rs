@@ -1,0 +1,145 @@
+//! The settings of a publisher.
+
+use std::borrow::Cow;
+
+use aws_sdk_sqs::Client;
+
+use super::send::SqsPublisher;
+use super::target::Target;
+use crate::envelope::LANG;
+use crate::policy::is_fifo;
+use crate::sqs::consumer::BuildError;
+use crate::sqs::{client, endpoint};
+
+/// SQS's own limit for a message and for a batch, in bytes.
+pub(super) const MAX_MESSAGE_BYTES: usize = 1_048_576;
+
+/// What a publisher is told once.
+#[derive(Clone, Debug)]
+pub(super) struct Settings {
+    pub(super) fifo: bool,
+    pub(super) message_group_id: Option<String>,
+    pub(super) content_based_deduplication: bool,
+    pub(super) lang: Cow<'static, str>,
+    pub(super) max_message_bytes: usize,
+}
+
+/// Makes an [`SqsPublisher`]; start with [`SqsPublisher::builder`].
+#[derive(Clone, Debug)]
+#[must_use = "a builder does nothing until `build` is called"]
+pub struct SqsPublisherBuilder {
+    client: Client,
+    target: Target,
+    fifo: Option<bool>,
+    settings: Settings,
+}
+
+impl SqsPublisherBuilder {
+    pub(super) fn new(client: Client, target: Target) -> Self {
+        let settings = Settings {
+            fifo: target.is_fifo(),
+            message_group_id: None,
+            content_based_deduplication: false,
+            lang: Cow::Borrowed(LANG),
+            max_message_bytes: MAX_MESSAGE_BYTES,
+        };
+        Self {
+            client,
+            target,
+            fifo: None,
+            settings,
+        }
+    }
+
+    /// Finds the queue under `<prefix>/<name>` instead of asking SQS for its URL: a queue URL
+    /// without its last segment, such as `https://sqs.eu-west-1.amazonaws.com/123456789012`.
+    /// Only for a publisher that was given a queue name.
+    pub fn url_prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.target.set_prefix(prefix.into());
+        self
+    }
+
+    /// `MessageGroupId` of messages that have none of their own (SPEC §2.3). The same group for
+    /// all messages makes a FIFO queue handle them one by one.
+    pub fn message_group_id(mut self, group_id: impl Into<String>) -> Self {
+        self.settings.message_group_id = Some(group_id.into());
+        self
+    }
+
+    /// Leaves deduplication to SQS, by the content of the body: no `MessageDeduplicationId` is
+    /// sent, unless a message has its own. The queue must have `ContentBasedDeduplication`. Every
+    /// envelope has an id and a time of its own, so this only finds the very same bytes.
+    pub fn content_based_deduplication(mut self, on: bool) -> Self {
+        self.settings.content_based_deduplication = on;
+        self
+    }
+
+    /// `meta.lang`, `rust` unless set (SPEC §1.7).
+    pub fn lang(mut self, lang: impl Into<Cow<'static, str>>) -> Self {
+        self.settings.lang = lang.into();
+        self
+    }
+
+    /// The largest message in bytes, attributes included: 1,048,576 unless set. Lower it for a
+    /// queue with a lower `MaximumMessageSize`.
+    pub fn max_message_bytes(mut self, bytes: usize) -> Self {
+        self.settings.max_message_bytes = bytes;
+        self
+    }
+
+    /// States the type of the queue. It follows from the name already; a statement that
+    /// contradicts it is a build error.
+    pub fn fifo(mut self, fifo: bool) -> Self {
+        self.fifo = Some(fifo);
+        self
+    }
+
+    /// Checks the settings and makes the publisher. Does no I/O.
+    ///
+    /// # Errors
+    /// [`BuildError`] when the queue URL does not go with the client's endpoint, the name is not
+    /// one of SQS, the FIFO settings contradict the queue's type, or the size limit is zero or
+    /// beyond what SQS takes.
+    pub fn build(self) -> Result<SqsPublisher, BuildError> {
+        let Self {
+            client,
+            target,
+            fifo,
+            settings,
+        } = self;
+        target.check()?;
+        if let Some(url) = target.known_url() {
+            endpoint::check(&client, &url)?;
+        }
+        let queue = target.name().to_owned();
+        if fifo.is_some_and(|fifo| fifo != is_fifo(&queue)) {
+            return Err(BuildError::FifoFlag {
+                queue,
+                fifo: !settings.fifo,
+            });
+        }
+        if settings.content_based_deduplication && !settings.fifo {
+            return Err(BuildError::FifoOption {
+                queue,
+                option: "content_based_deduplication",
+            });
+        }
+        if !(1..=MAX_MESSAGE_BYTES).contains(&settings.max_message_bytes) {
+            return Err(BuildError::range(
+                "max_message_bytes",
+                settings.max_message_bytes,
+                "1 to 1048576 bytes",
+            ));
+        }
+        Ok(SqsPublisher::from_parts(
+            client::sending(&client),
+            target,
+            settings,
+        ))
+    }
+
+    /// Without the checks, for [`SqsPublisher::new`], which cannot fail.
+    pub(super) fn build_unchecked(self) -> SqsPublisher {
+        SqsPublisher::from_parts(client::sending(&self.client), self.target, self.settings)
+    }
+}

@@ -1,0 +1,187 @@
+//! The finished request: made in full before the first attempt, so that every retry is the same
+//! message to SQS and to consumers. Pure.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use sha2::{Digest as _, Sha256};
+
+use super::builder::Settings;
+use super::limits::{add_headers, check_id, contract_attributes, delay_seconds, is_legal_id};
+use crate::envelope::{Envelope, projection_of};
+use crate::message::{Draft, PublishError};
+use crate::pipeline::{Attribute, refused_character, size_of_message};
+
+/// One message as it goes to SQS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Request {
+    pub(super) body: String,
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) delay_seconds: Option<i32>,
+    pub(super) group_id: Option<String>,
+    pub(super) deduplication_id: Option<String>,
+    /// `meta.id` and `trace_id`, to be returned.
+    pub(super) message_id: String,
+    pub(super) trace_id: String,
+}
+
+/// What a caller may say of one send beside the body.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Options {
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) delay: Option<Duration>,
+    pub(super) group_id: Option<String>,
+    pub(super) deduplication_id: Option<String>,
+}
+
+/// Makes the envelope of a draft and the request around it.
+pub(super) fn from_draft(
+    draft: Draft,
+    queue: &str,
+    settings: &Settings,
+) -> Result<Request, PublishError> {
+    let mut builder = Envelope::builder(draft.urn)
+        .queue(queue.to_owned())
+        .lang(settings.lang.clone())
+        .data_json(draft.data);
+    if let Some(trace_id) = draft.trace_id {
+        builder = builder.trace_id(trace_id);
+    }
+    for (key, json) in draft.meta {
+        builder = builder.meta_extra(key, json);
+    }
+    let envelope = builder.build()?;
+    let attributes = contract_attributes(&envelope)?;
+    let message_id = envelope.meta().id().unwrap_or_default().to_owned();
+    let trace_id = envelope.trace_id().unwrap_or_default().to_owned();
+    let options = Options {
+        headers: draft.headers,
+        delay: draft.delay,
+        group_id: draft.group_id,
+        deduplication_id: draft.deduplication_id,
+    };
+    let identity = (message_id, trace_id);
+    finish(
+        envelope.into_body(),
+        attributes,
+        identity,
+        options,
+        queue,
+        settings,
+    )
+}
+
+/// Makes the request of an encoded envelope, which goes out as it is (relay, SPEC §2.1).
+pub(super) fn from_encoded(
+    body: String,
+    options: Options,
+    queue: &str,
+    settings: &Settings,
+) -> Result<Request, PublishError> {
+    let projected: Vec<_> = projection_of(body.as_bytes()).into_iter().collect();
+    let value = |name| {
+        let found = projected.iter().find(|attribute| attribute.name == name);
+        found
+            .map(|attribute| attribute.value.clone().into_owned())
+            .unwrap_or_default()
+    };
+    let identity = (value("bq-message-id"), value("bq-trace-id"));
+    let mut attributes = Vec::with_capacity(projected.len());
+    for attribute in projected {
+        if let Some((position, character)) = refused_character(&attribute.value) {
+            return Err(PublishError::Character {
+                field: attribute.name,
+                character,
+                position,
+            });
+        }
+        attributes.push(Attribute::text(
+            attribute.name,
+            attribute.kind.as_str(),
+            attribute.value,
+        ));
+    }
+    finish(body, attributes, identity, options, queue, settings)
+}
+
+fn finish(
+    body: String,
+    mut attributes: Vec<Attribute>,
+    (message_id, trace_id): (String, String),
+    options: Options,
+    queue: &str,
+    settings: &Settings,
+) -> Result<Request, PublishError> {
+    let delay_seconds = delay_seconds(queue, settings.fifo, options.delay)?;
+    let group_id = options
+        .group_id
+        .or_else(|| settings.message_group_id.clone());
+    match &group_id {
+        Some(group_id) => check_id("MessageGroupId", group_id)?,
+        None if settings.fifo => {
+            return Err(PublishError::MissingGroup {
+                queue: queue.to_owned(),
+            });
+        }
+        None => {}
+    }
+    let deduplication_id =
+        deduplication_id(&body, &message_id, options.deduplication_id, settings)?;
+    if let Some((position, character)) = refused_character(&body) {
+        return Err(PublishError::Character {
+            field: "body",
+            character,
+            position,
+        });
+    }
+    add_headers(&mut attributes, options.headers)?;
+    let actual = size_of_message(&body, &attributes);
+    let allowed = settings.max_message_bytes;
+    if actual > allowed {
+        return Err(PublishError::TooLarge { actual, allowed });
+    }
+    Ok(Request {
+        body,
+        attributes,
+        delay_seconds,
+        group_id,
+        deduplication_id,
+        message_id,
+        trace_id,
+    })
+}
+
+/// What SQS tells duplicates by (SPEC §2.3).
+fn deduplication_id(
+    body: &str,
+    message_id: &str,
+    given: Option<String>,
+    settings: &Settings,
+) -> Result<Option<String>, PublishError> {
+    match given {
+        Some(value) if !settings.fifo => Err(PublishError::Id {
+            what: "MessageDeduplicationId",
+            value,
+            reason: "only a FIFO queue has one",
+        }),
+        Some(given) => check_id("MessageDeduplicationId", &given).map(|()| Some(given)),
+        None if !settings.fifo || settings.content_based_deduplication => Ok(None),
+        None if is_legal_id(message_id) => Ok(Some(message_id.to_owned())),
+        None => Ok(Some(hash(body))),
+    }
+}
+
+/// Lower-case hex SHA-256.
+fn hash(body: &str) -> String {
+    Sha256::digest(body.as_bytes())
+        .iter()
+        .fold(String::with_capacity(64), |mut hex, byte| {
+            // Writing to a String cannot fail.
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        })
+}
+
+#[cfg(test)]
+#[path = "request_tests.rs"]
+mod tests;

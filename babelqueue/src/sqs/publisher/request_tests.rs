@@ -1,0 +1,195 @@
+//! Requests: what goes to SQS, and what is refused before.
+
+use super::*;
+use crate::pipeline::Value;
+
+fn settings(fifo: bool) -> Settings {
+    Settings {
+        fifo,
+        message_group_id: None,
+        content_based_deduplication: false,
+        lang: "rust".into(),
+        max_message_bytes: 1_048_576,
+    }
+}
+
+fn draft() -> Draft {
+    Draft::new(
+        "urn:babel:orders:created",
+        &serde_json::json!({ "order_id": 1042 }),
+    )
+    .expect("data")
+}
+
+fn made(draft: Draft, settings: &Settings) -> Result<Request, PublishError> {
+    from_draft(
+        draft,
+        if settings.fifo {
+            "orders.fifo"
+        } else {
+            "orders"
+        },
+        settings,
+    )
+}
+
+#[test]
+fn a_plain_publish_has_the_six_attributes_and_nothing_else() {
+    let request = made(draft(), &settings(false)).expect("a request");
+    let attributes: Vec<_> = request
+        .attributes
+        .iter()
+        .map(|a| (&*a.name, &*a.data_type))
+        .collect();
+    assert_eq!(
+        attributes,
+        [
+            ("bq-job", "String"),
+            ("bq-trace-id", "String"),
+            ("bq-message-id", "String"),
+            ("bq-schema-version", "Number"),
+            ("bq-source-lang", "String"),
+            ("bq-created-at", "Number"),
+        ]
+    );
+    assert_eq!(request.delay_seconds, None);
+    assert_eq!((request.group_id, request.deduplication_id), (None, None));
+    assert!(
+        request.body.contains(r#""queue":"orders""#),
+        "{}",
+        request.body
+    );
+    assert_eq!(request.attributes[2].value, Value::Text(request.message_id));
+    assert_eq!(request.attributes[1].value, Value::Text(request.trace_id));
+}
+
+#[test]
+fn fifo_needs_a_group_and_deduplicates_by_the_message_id() {
+    let mut settings = settings(true);
+    let error = made(draft(), &settings).expect_err("no group");
+    assert!(
+        matches!(error, PublishError::MissingGroup { .. }),
+        "{error}"
+    );
+
+    settings.message_group_id = Some("all".to_owned());
+    let request = made(draft(), &settings).expect("a request");
+    assert_eq!(request.group_id.as_deref(), Some("all"));
+    assert_eq!(
+        request.deduplication_id.as_deref(),
+        Some(&*request.message_id)
+    );
+
+    let mut own = draft();
+    own.group_id = Some("g".to_owned());
+    own.deduplication_id = Some("d".to_owned());
+    let request = made(own, &settings).expect("a request");
+    assert_eq!(request.group_id.as_deref(), Some("g"));
+    assert_eq!(request.deduplication_id.as_deref(), Some("d"));
+
+    settings.content_based_deduplication = true;
+    let request = made(draft(), &settings).expect("a request");
+    assert_eq!(request.deduplication_id, None);
+}
+
+#[test]
+fn a_standard_queue_takes_a_group_but_no_deduplication_id() {
+    let mut fair = draft();
+    fair.group_id = Some("tenant".to_owned());
+    let request = made(fair, &settings(false)).expect("a request");
+    assert_eq!(request.group_id.as_deref(), Some("tenant"));
+    let mut wrong = draft();
+    wrong.deduplication_id = Some("d".to_owned());
+    let error = made(wrong, &settings(false)).expect_err("no such thing");
+    assert!(
+        matches!(
+            error,
+            PublishError::Id {
+                what: "MessageDeduplicationId",
+                ..
+            }
+        ),
+        "{error}"
+    );
+    let mut wrong = draft();
+    wrong.group_id = Some("a b".to_owned());
+    assert!(matches!(
+        made(wrong, &settings(false)),
+        Err(PublishError::Id { .. })
+    ));
+}
+
+#[test]
+fn a_foreign_id_that_sqs_refuses_is_hashed() {
+    let body = r#"{"job":"urn:x","trace_id":"t","meta":{"id":"has blanks"}}"#.to_owned();
+    let options = Options {
+        group_id: Some("g".to_owned()),
+        ..Options::default()
+    };
+    let request =
+        from_encoded(body.clone(), options.clone(), "q.fifo", &settings(true)).expect("a request");
+    let id = request.deduplication_id.expect("an id");
+    assert!(
+        id.len() == 64 && id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')),
+        "{id}"
+    );
+    assert_eq!(request.body, body, "relayed byte for byte");
+    let again = from_encoded(body, options, "q.fifo", &settings(true)).expect("a request");
+    assert_eq!(
+        again.deduplication_id,
+        Some(id),
+        "the same bytes, the same id"
+    );
+}
+
+#[test]
+fn c_080_the_limit_counts_body_and_attributes_to_the_byte() {
+    let mut draft = draft();
+    draft.headers.push(("k".to_owned(), "v".to_owned()));
+    let request = made(draft.clone(), &settings(false)).expect("a request");
+    let size = size_of_message(&request.body, &request.attributes);
+    // Name, `String` and value of the header count.
+    let bare = size_of_message(&request.body, &request.attributes[..6]);
+    assert_eq!(size - bare, 1 + 6 + 1);
+
+    let limited = |bytes| {
+        made(
+            draft.clone(),
+            &Settings {
+                max_message_bytes: bytes,
+                ..settings(false)
+            },
+        )
+    };
+    limited(size).expect("exactly at the limit");
+    limited(size + 1).expect("one below");
+    let error = limited(size - 1).expect_err("one above");
+    let PublishError::TooLarge { actual, allowed } = error else {
+        panic!("{error}")
+    };
+    assert_eq!((actual, allowed), (size, size - 1));
+}
+
+#[test]
+fn c_066_refused_characters_in_a_contract_value_are_named() {
+    let mut draft = draft();
+    draft.trace_id = Some("ab\u{7}".to_owned());
+    let error = made(draft, &settings(false)).expect_err("a control character");
+    let PublishError::Character {
+        field,
+        character,
+        position,
+    } = error
+    else {
+        panic!("{error}")
+    };
+    assert_eq!((field, character, position), ("bq-trace-id", '\u{7}', 2));
+}
+
+#[test]
+fn c_066_the_body_carries_them_as_escapes() {
+    let data = serde_json::json!({ "text": "\0\u{7}\u{fffe}\u{ffff}🦀\t\r\n" });
+    let draft = Draft::new("urn:x", &data).expect("data");
+    let request = made(draft, &settings(false)).expect("a request");
+    assert_eq!(refused_character(&request.body), None);
+}
