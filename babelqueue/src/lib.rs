@@ -16,6 +16,8 @@ pub mod message;
 pub(crate) mod pipeline;
 pub mod policy;
 pub mod router;
+#[cfg(feature = "schema")]
+pub mod schema;
 #[cfg(feature = "sqs")]
 pub mod sqs;
 
