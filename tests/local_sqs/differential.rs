@@ -23,7 +23,7 @@ use babelqueue::local::LocalSqs;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::support::{receive, text};
+use crate::support::{attribute, receive, text};
 
 const ROOM: usize = 10;
 
@@ -60,6 +60,9 @@ enum Op {
     Counts {
         fifo: bool,
     },
+    ReceiveDead {
+        fifo: bool,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -90,14 +93,16 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (0..12_usize).prop_map(|receipt| Op::Extend { receipt }),
         1 => fifo().prop_map(|fifo| Op::Garbage { fifo }),
         2 => fifo().prop_map(|fifo| Op::Counts { fifo }),
+        2 => fifo().prop_map(|fifo| Op::ReceiveDead { fifo }),
     ]
 }
 
 /// One side of the comparison.
 struct Side {
     client: Client,
-    standard: String,
-    fifo: String,
+    /// A queue and its dead-letter queue.
+    standard: [String; 2],
+    fifo: [String; 2],
     receipts: Vec<Receipt>,
 }
 
@@ -111,13 +116,8 @@ struct Receipt {
 
 impl Side {
     async fn new(client: Client, tag: &str) -> Self {
-        let create = |name: String| client.create_queue().queue_name(name);
-        let slow = "600";
-        let standard = create(format!("std-{tag}")).attributes(Name::VisibilityTimeout, slow);
-        let fifo = create(format!("fifo-{tag}.fifo")).attributes(Name::VisibilityTimeout, slow);
-        let fifo = fifo.attributes(Name::FifoQueue, "true");
-        let standard = standard.send().await.unwrap().queue_url.unwrap();
-        let fifo = fifo.send().await.unwrap().queue_url.unwrap();
+        let standard = Self::queue(&client, tag, "").await;
+        let fifo = Self::queue(&client, tag, ".fifo").await;
         Self {
             client,
             standard,
@@ -126,8 +126,32 @@ impl Side {
         }
     }
 
-    fn url(&self, fifo: bool) -> &str {
+    /// A queue with a long visibility timeout and a dead-letter queue after two receives.
+    async fn queue(client: &Client, tag: &str, suffix: &str) -> [String; 2] {
+        let create = |name: &str| {
+            let create = client
+                .create_queue()
+                .queue_name(format!("{name}-{tag}{suffix}"));
+            let create = create.attributes(Name::VisibilityTimeout, "600");
+            if suffix.is_empty() {
+                create
+            } else {
+                create.attributes(Name::FifoQueue, "true")
+            }
+        };
+        let dead = create("dead").send().await.unwrap().queue_url.unwrap();
+        let arn = attribute(client, &dead, Name::QueueArn).await;
+        let policy = format!(r#"{{"deadLetterTargetArn":"{arn}","maxReceiveCount":2}}"#);
+        let alive = create("alive").attributes(Name::RedrivePolicy, policy);
+        [alive.send().await.unwrap().queue_url.unwrap(), dead]
+    }
+
+    fn urls(&self, fifo: bool) -> &[String; 2] {
         if fifo { &self.fifo } else { &self.standard }
+    }
+
+    fn url(&self, fifo: bool) -> &str {
+        &self.urls(fifo)[0]
     }
 
     /// Carries out a call and says what came of it, in words that both sides share.
@@ -184,7 +208,8 @@ impl Side {
                     format!("{done:?} and {} failed", it.failed.len())
                 })
             }
-            Op::Receive { fifo } => self.receive(*fifo).await,
+            Op::Receive { fifo } => self.receive(*fifo, false).await,
+            Op::ReceiveDead { fifo } => self.receive(*fifo, true).await,
             Op::Delete { receipt } => match self.receipts.get_mut(*receipt) {
                 None => "no such receipt".to_owned(),
                 Some(it) => {
@@ -237,8 +262,8 @@ impl Side {
     }
 
     /// Receives everything that can be, and numbers the receipts in an order both sides share.
-    async fn receive(&mut self, fifo: bool) -> String {
-        let url = self.url(fifo).to_owned();
+    async fn receive(&mut self, fifo: bool, dead: bool) -> String {
+        let url = self.urls(fifo)[usize::from(dead)].clone();
         let mut messages = receive(&self.client, &url, 10).await;
         let group = |it: &aws_sdk_sqs::types::Message| {
             let name = aws_sdk_sqs::types::MessageSystemAttributeName::MessageGroupId;
@@ -258,6 +283,8 @@ impl Side {
                 .attributes()
                 .and_then(|all| all.get(&count))
                 .cloned();
+            // The documentation does not say whether a dead letter keeps its count.
+            let count = count.filter(|_| !dead);
             let md5 = &message.md5_of_message_attributes;
             lines.push(format!("{body} {:?} {count:?} {md5:?}", group(&message)));
             for receipt in &mut self.receipts {

@@ -168,3 +168,50 @@ async fn a_receive_with_visibility_0_gives_a_message_once() {
     assert_eq!(receive_with(&client, &url, 10, 0, Some(0)).await.len(), 1);
     assert_eq!(local.snapshot(&url).visible.len(), 1);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_threads_lose_and_double_nothing() {
+    const SENDERS: usize = 4;
+    const EACH: usize = 250;
+    let (local, client) = sqs();
+    let url = local.create_queue("q");
+    let consumers: Vec<_> = (0..8)
+        .map(|_| {
+            let (client, url) = (client.clone(), url.clone());
+            tokio::spawn(async move {
+                let mut got = Vec::new();
+                loop {
+                    // The wait is long enough to be ended by a message alone, but for the last one.
+                    let messages = receive_with(&client, &url, 3, 2, None).await;
+                    if messages.is_empty() {
+                        return got;
+                    }
+                    for message in messages {
+                        delete(&client, &url, &message).await;
+                        got.push(message.body.unwrap());
+                    }
+                }
+            })
+        })
+        .collect();
+    let senders = (0..SENDERS).map(|sender| {
+        let (client, url) = (client.clone(), url.clone());
+        tokio::spawn(async move {
+            for n in 0..EACH {
+                send(&client, &url, &format!("{sender}-{n}")).await;
+            }
+        })
+    });
+    for sender in senders.collect::<Vec<_>>() {
+        sender.await.unwrap();
+    }
+    let mut got = Vec::new();
+    for consumer in consumers {
+        got.extend(consumer.await.unwrap());
+    }
+    assert_eq!(got.len(), SENDERS * EACH);
+    got.sort();
+    got.dedup();
+    assert_eq!(got.len(), SENDERS * EACH);
+    assert!(local.snapshot(&url).is_empty());
+}

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use aws_sdk_sqs::Client;
 use aws_sdk_sqs::config::{BehaviorVersion, Credentials, Region};
+use aws_sdk_sqs::operation::RequestId;
 use babelqueue::local::{LocalServer, LocalSqs, Operation};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -143,5 +144,53 @@ async fn what_is_not_the_json_protocol_is_refused_in_so_many_words() {
 async fn a_taken_port_is_an_error() {
     let (local, server, _) = serve().await;
     assert!(local.serve(server.addr()).await.is_err());
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_waiting_receive_whose_client_has_gone_takes_nothing() {
+    let (local, server, client) = serve().await;
+    let url = local.create_queue("q");
+    let body = format!(r#"{{"QueueUrl":"{url}","WaitTimeSeconds":20}}"#);
+    let request = format!(
+        "POST / HTTP/1.1\r\nhost: x\r\nx-amz-target: AmazonSQS.ReceiveMessage\r\n\
+         content-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let mut stream = TcpStream::connect(server.addr()).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    local.wait_until_called(Operation::ReceiveMessage, 1).await;
+    drop(stream);
+    // By the time another connection was served, the server has seen this one close.
+    client.get_queue_url().queue_name("q").send().await.unwrap();
+    send(&client, &url, "x").await;
+    assert_eq!(local.snapshot(&url).visible.len(), 1);
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn every_answer_has_a_request_id_of_its_own() {
+    let (local, server, outside) = serve().await;
+    let url = local.create_queue("q");
+    let mut ids = Vec::new();
+    for client in [&outside, &local.client()] {
+        let sent = client
+            .send_message()
+            .queue_url(&url)
+            .message_body("x")
+            .send()
+            .await
+            .unwrap();
+        ids.push(sent.request_id().unwrap().to_owned());
+        let error = client
+            .get_queue_url()
+            .queue_name("nope")
+            .send()
+            .await
+            .unwrap_err();
+        ids.push(error.request_id().unwrap().to_owned());
+    }
+    ids.dedup();
+    assert_eq!(ids.len(), 4);
     server.shutdown().await;
 }

@@ -81,7 +81,7 @@ async fn call(service: &Service, mut request: HttpRequest) -> Result<HttpRespons
         })
         .await
         .map_err(broken)?;
-    response(answer)
+    response(answer, service.request_id())
 }
 
 /// The error that a real connection would give.
@@ -93,12 +93,13 @@ fn broken(broken: Broken) -> ConnectorError {
     ConnectorError::io(io::Error::new(kind, broken).into())
 }
 
-fn response(answer: Answer) -> Result<HttpResponse, ConnectorError> {
+fn response(answer: Answer, request_id: String) -> Result<HttpResponse, ConnectorError> {
     let status = StatusCode::try_from(answer.status)
         .map_err(|error| ConnectorError::other(error.into(), None))?;
     let mut response = HttpResponse::new(status, SdkBody::from(answer.body));
     let headers = response.headers_mut();
     headers.insert("content-type", "application/x-amz-json-1.0");
+    headers.insert("x-amzn-requestid", request_id);
     if let Some(error) = answer.query_error {
         headers.insert("x-amzn-query-error", error);
     }

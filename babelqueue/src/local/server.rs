@@ -157,10 +157,10 @@ async fn respond(
             base: &base,
         })
         .await?;
-    Ok(response(answer))
+    Ok(response(answer, &service.request_id()))
 }
 
-fn response(answer: Answer) -> Response<Full<Bytes>> {
+fn response(answer: Answer, request_id: &str) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(Bytes::from(answer.body)));
     *response.status_mut() =
         StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -169,6 +169,9 @@ fn response(answer: Answer) -> Response<Full<Bytes>> {
         CONTENT_TYPE,
         HeaderValue::from_static("application/x-amz-json-1.0"),
     );
+    if let Ok(id) = HeaderValue::from_str(request_id) {
+        headers.insert("x-amzn-requestid", id);
+    }
     if let Some(Ok(error)) = answer.query_error.map(HeaderValue::try_from) {
         headers.insert("x-amzn-query-error", error);
     }

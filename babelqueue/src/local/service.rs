@@ -1,6 +1,7 @@
 //! One embedded SQS: the engine behind its lock, the clock, and the way of a
 //! request through it. Transports hand in requests and carry answers out.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::Notify;
@@ -28,6 +29,7 @@ pub(crate) struct Service {
     faults: Plan,
     calls: CallLog,
     record_requests: bool,
+    requests: AtomicU64,
     /// Told of every call, for those who wait for a queue to look otherwise.
     changed: Notify,
 }
@@ -75,6 +77,7 @@ impl Service {
             endpoint,
             calls: CallLog::default(),
             record_requests,
+            requests: AtomicU64::new(0),
             changed: Notify::new(),
         }
     }
@@ -157,6 +160,12 @@ impl Service {
     fn engine(&self) -> MutexGuard<'_, Engine> {
         // Every call leaves the engine whole; a panic in between is a bug that must not hide others.
         self.engine.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The header `x-amzn-RequestId` of an answer: a number in the form of a UUID.
+    pub(crate) fn request_id(&self) -> String {
+        let number = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
+        format!("00000000-0000-4000-8000-{number:012x}")
     }
 
     pub(crate) fn faults(&self) -> &Plan {

@@ -112,14 +112,13 @@ impl LocalSqs {
             .http_client(InProcess::new(Arc::clone(&self.service)))
     }
 
-    /// Creates a queue with the default attributes, or finds the one that has them, and gives
+    /// Creates a queue with the default attributes, or finds the one of that name, and gives
     /// its URL. A name that ends in `.fifo` makes a FIFO queue.
     ///
     /// # Panics
     ///
-    /// When SQS would not take the name, or a queue of that name is there with other attributes
-    /// than the defaults that were asked for. [`create_queue_with`](Self::create_queue_with) gives
-    /// an error instead.
+    /// When SQS would not take the name, or a queue of that name was deleted less than a minute
+    /// ago. [`create_queue_with`](Self::create_queue_with) gives an error instead.
     #[track_caller]
     pub fn create_queue(&self, name: &str) -> String {
         match self.create_queue_with(name, [] as [(&str, &str); 0]) {

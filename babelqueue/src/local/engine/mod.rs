@@ -12,6 +12,8 @@ pub(crate) mod fifo;
 pub(crate) mod handles;
 pub(crate) mod limits;
 pub(crate) mod message;
+#[cfg(test)]
+mod model_tests;
 pub(crate) mod move_task;
 pub(crate) mod order;
 pub(crate) mod queue;

@@ -268,6 +268,12 @@ impl Queue {
         self.counts = Counts::default();
     }
 
+    /// How many entries it holds in all, stale ones included.
+    #[cfg(test)]
+    pub(crate) fn footprint(&self) -> usize {
+        self.store.slots() + self.timers.len() + self.ages.len()
+    }
+
     fn set_state(&mut self, ticket: Ticket, state: State) -> Option<State> {
         let message = self.store.get_mut(ticket)?;
         let before = std::mem::replace(&mut message.state, state);
@@ -277,7 +283,12 @@ impl Queue {
     }
 
     fn time(&mut self, due: At, ticket: Ticket) {
+        let earliest = self.timers.earliest().is_none_or(|at| due < at);
         self.timers.push(due, ticket);
+        if earliest {
+            // Receives that wait must not sleep past it.
+            self.bell.notify_waiters();
+        }
         let store = &self.store;
         let live = self.counts.in_flight + self.counts.delayed;
         self.timers

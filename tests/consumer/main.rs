@@ -1,0 +1,14 @@
+//! The polling consumer against the embedded SQS, on tokio's paused clock: time passes only
+//! when everything waits for it. Tests named `c_…` are the cases of that number.
+
+mod build;
+mod dead_letters;
+mod failures;
+mod fifo;
+mod flow;
+mod heartbeat;
+mod outages;
+mod settling;
+mod shutdown;
+mod support;
+mod unrouted;

@@ -1,0 +1,174 @@
+//! SQS in trouble: nothing ends the loop, nothing is lost, nothing piles up.
+
+use std::time::Duration;
+
+use babelqueue::ReportKind;
+use babelqueue::local::{Operation, Refusal};
+use babelqueue::sqs::{HealthState, RunError};
+use tokio::time::sleep;
+
+use crate::support::{Bench, SECOND};
+
+#[tokio::test(start_paused = true)]
+async fn c_093_polling_goes_on_after_every_kind_of_error() {
+    let bench = Bench::new();
+    let faults = bench.sqs.faults();
+    let on = || faults.on(Operation::ReceiveMessage).once();
+    let _planned = [
+        on().reset(),
+        on().lose_request(),
+        on().refuse(Refusal::InternalError),
+        on().refuse(Refusal::AccessDenied),
+        on().refuse(Refusal::Throttled),
+        on().garbage(),
+    ];
+    let consumer = bench.consumer().build().unwrap();
+    let handle = consumer.handle();
+    let run = tokio::spawn(consumer.run());
+    bench.put("t", &["ok"]);
+    sleep(Duration::from_millis(800)).await;
+    let health = handle.health();
+    assert_eq!(health.state, HealthState::Stalled);
+    assert!(health.last_error.is_some() && health.failed_receives >= 1);
+    sleep(400 * SECOND).await;
+    assert_eq!(bench.lab.calls(), ["t/0"]);
+    assert_eq!(bench.lab.kinds(), [ReportKind::Receive; 6]);
+    assert_eq!(handle.health().state, HealthState::Polling);
+    assert_eq!(handle.health().last_error, None);
+    handle.stop();
+    run.await.unwrap().unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn c_091_a_receive_that_never_answers_is_given_up() {
+    let bench = Bench::new();
+    bench.put("t", &["ok"]);
+    let fault = bench.sqs.faults().on(Operation::ReceiveMessage).once();
+    let _fault = fault.hang();
+    bench.run(bench.consumer(), 60 * SECOND).await;
+    assert_eq!(bench.lab.kinds(), [ReportKind::Receive]);
+    let begun = bench.lab.begins("t")[0];
+    assert!((25..28).contains(&begun.as_secs()), "{begun:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn c_091_a_short_timeout_of_the_users_does_not_cut_long_polls() {
+    use aws_sdk_sqs::config::timeout::TimeoutConfig;
+    let bench = Bench::new();
+    let timeouts = TimeoutConfig::builder().operation_timeout(3 * SECOND).read_timeout(SECOND);
+    let timeouts = timeouts.operation_attempt_timeout(2 * SECOND).build();
+    let config = bench.sqs.client_config().timeout_config(timeouts).build();
+    let client = aws_sdk_sqs::Client::from_conf(config);
+    let consumer = babelqueue::SqsConsumer::builder(client, &bench.url, crate::support::router())
+        .state(bench.lab.clone())
+        .on_error(bench.lab.hook());
+    bench.run(consumer, 100 * SECOND).await;
+    assert!(bench.lab.errors().is_empty(), "{:?}", bench.lab.errors());
+    assert!(bench.sqs.calls().count(Operation::ReceiveMessage) <= 6);
+}
+
+#[tokio::test(start_paused = true)]
+async fn c_039_part_of_a_batch_delete_fails() {
+    let bench = Bench::new();
+    for i in 0..4 {
+        bench.put(&format!("t{i}"), &["ok"]);
+    }
+    let faults = bench.sqs.faults();
+    let _own = faults.on(Operation::DeleteMessageBatch).once().fail_entries([2], "InternalError", false);
+    bench.run(bench.consumer(), 5 * SECOND).await;
+    assert!(bench.lab.errors().is_empty());
+    assert!(bench.left().is_empty());
+    assert_eq!(bench.sqs.calls().count(Operation::DeleteMessageBatch), 2);
+    assert_eq!(bench.lab.calls().len(), 4, "a failed delete is no failed handler");
+
+    let bench = Bench::new();
+    for i in 0..4 {
+        bench.put(&format!("t{i}"), &["ok"]);
+    }
+    let faults = bench.sqs.faults();
+    let code = "ReceiptHandleIsInvalid";
+    let _senders = faults.on(Operation::DeleteMessageBatch).once().fail_entries([3], code, true);
+    bench.run(bench.consumer(), 5 * SECOND).await;
+    assert_eq!(bench.lab.kinds(), [ReportKind::Delete], "reported once");
+    assert!(bench.lab.errors()[0].2.contains(code));
+    assert_eq!(bench.sqs.calls().count(Operation::DeleteMessageBatch), 1, "and not repeated");
+    assert_eq!(bench.left().len(), 1, "not released either");
+}
+
+#[tokio::test(start_paused = true)]
+async fn c_039_an_entry_in_neither_list_counts_as_failed() {
+    let bench = Bench::new();
+    for i in 0..3 {
+        bench.put(&format!("t{i}"), &["ok"]);
+    }
+    let _omitted = bench.sqs.faults().on(Operation::DeleteMessageBatch).once().omit_entries([1]);
+    bench.run(bench.consumer(), 5 * SECOND).await;
+    assert_eq!(bench.sqs.calls().count(Operation::DeleteMessageBatch), 2, "tried again alone");
+    assert!(bench.left().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn c_040_two_deliveries_of_one_message_in_one_batch() {
+    let bench = Bench::new();
+    let _twice = bench.sqs.faults().on(Operation::ReceiveMessage).once().duplicate();
+    for i in 0..5 {
+        bench.put(&format!("t{i}"), &["ok"]);
+    }
+    bench.run(bench.consumer(), 5 * SECOND).await;
+    assert!(bench.left().is_empty());
+    assert!(bench.lab.errors().is_empty(), "{:?}", bench.lab.errors());
+}
+
+#[tokio::test(start_paused = true)]
+async fn c_097_acknowledgements_do_not_pile_up() {
+    let bench = Bench::new();
+    for i in 0..500 {
+        bench.put(&format!("t{i}"), &["ok"]);
+    }
+    let _never = bench.sqs.faults().on(Operation::DeleteMessageBatch).hang();
+    let consumer = bench.consumer().max_in_flight(40).build().unwrap();
+    let handle = consumer.handle();
+    let run = tokio::spawn(consumer.run());
+    sleep(10 * SECOND).await;
+    assert_eq!(bench.lab.calls().len(), 40, "intake stops at the bound");
+    assert_eq!(handle.stats().in_flight, 40);
+    handle.stop();
+    run.await.unwrap().unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_poll_returns_the_error_of_its_receive() {
+    let bench = Bench::new();
+    let fault = bench.sqs.faults().on(Operation::ReceiveMessage);
+    let _fault = fault.refuse(Refusal::AccessDenied);
+    let error = bench.consumer().build().unwrap().poll().await.expect_err("refused");
+    assert!(matches!(error, RunError::Receive { .. }), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn c_095_expired_credentials_recover() {
+    let bench = Bench::new();
+    bench.put("t", &["ok"]);
+    let fault = bench.sqs.faults().on(Operation::ReceiveMessage).times(3);
+    let _fault = fault.refuse(Refusal::ExpiredToken);
+    bench.run(bench.consumer(), 60 * SECOND).await;
+    assert_eq!(bench.lab.calls(), ["t/0"]);
+    assert!(bench.lab.kinds().iter().all(|kind| *kind == ReportKind::Receive));
+}
+
+#[tokio::test(start_paused = true)]
+async fn c_078_a_request_does_not_grow_with_the_polls() {
+    let sqs = babelqueue::local::LocalSqs::builder().record_requests(true).build();
+    let url = sqs.create_queue("orders");
+    let bench = Bench::new();
+    let consumer = babelqueue::SqsConsumer::builder(sqs.client(), url, crate::support::router());
+    bench.run(consumer.state(bench.lab.clone()), 2000 * SECOND).await;
+    let calls = sqs.calls();
+    let mut sizes: Vec<_> = calls
+        .of(Operation::ReceiveMessage)
+        .filter_map(|call| call.request.as_ref().map(String::len))
+        .collect();
+    assert!(sizes.len() > 90, "{}", sizes.len());
+    sizes.dedup();
+    assert_eq!(sizes.len(), 1);
+}

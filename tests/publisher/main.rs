@@ -1,0 +1,2 @@
+//! The publisher against the embedded SQS.
+fn main() {}
