@@ -9,6 +9,8 @@ pub mod context;
 pub mod envelope;
 mod error;
 pub mod handler;
+#[cfg(feature = "idempotency")]
+pub mod idempotency;
 #[cfg(feature = "local")]
 pub mod local;
 pub mod message;

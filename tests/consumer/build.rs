@@ -28,14 +28,28 @@ async fn numbers_out_of_range() {
         (refused(b().max_attempts(0)), "max_attempts"),
         (refused(b().wait_time(21 * SECOND)), "wait_time"),
         (refused(b().wait_time(half)), "wait_time"),
-        (refused(b().visibility_timeout(43_201 * SECOND)), "visibility_timeout"),
+        (
+            refused(b().visibility_timeout(43_201 * SECOND)),
+            "visibility_timeout",
+        ),
         (refused(b().visibility_timeout(half)), "visibility_timeout"),
-        (refused(b().handler_timeout(Duration::ZERO)), "handler_timeout"),
-        (refused(b().max_handling_time(43_200 * SECOND)), "max_handling_time"),
-        (refused(b().max_message_bytes(1_048_577)), "max_message_bytes"),
+        (
+            refused(b().handler_timeout(Duration::ZERO)),
+            "handler_timeout",
+        ),
+        (
+            refused(b().max_handling_time(43_200 * SECOND)),
+            "max_handling_time",
+        ),
+        (
+            refused(b().max_message_bytes(1_048_577)),
+            "max_message_bytes",
+        ),
     ];
     for (error, expected) in rows {
-        let BuildError::Range { option, .. } = &error else { panic!("{error}") };
+        let BuildError::Range { option, .. } = &error else {
+            panic!("{error}")
+        };
         assert_eq!(*option, expected, "{error}");
     }
     let error = refused(b().retry(Backoff::fixed(SECOND).multiplier(-1.0)));
@@ -65,20 +79,38 @@ async fn dead_letter_queues_that_cannot_be() {
     let b = || bench.consumer();
     let error = refused(b().unknown_urn(UnknownUrn::DeadLetter));
     assert_eq!(error, BuildError::NoDeadLetterQueue);
-    for own in [DeadLetterQueue::name("orders"), DeadLetterQueue::url(&bench.url)] {
+    for own in [
+        DeadLetterQueue::name("orders"),
+        DeadLetterQueue::url(&bench.url),
+    ] {
         let error = refused(b().dead_letter_queue(own));
-        assert!(matches!(error, BuildError::OwnDeadLetterQueue { .. }), "{error}");
+        assert!(
+            matches!(error, BuildError::OwnDeadLetterQueue { .. }),
+            "{error}"
+        );
     }
     let error = refused(b().dead_letter_queue(DeadLetterQueue::name("orders-dlq.fifo")));
-    assert!(matches!(error, BuildError::DeadLetterQueueType { .. }), "{error}");
-    for dotted in [DeadLetterQueue::name("orders.dlq"), DeadLetterQueue::with_suffix(".dlq")] {
+    assert!(
+        matches!(error, BuildError::DeadLetterQueueType { .. }),
+        "{error}"
+    );
+    for dotted in [
+        DeadLetterQueue::name("orders.dlq"),
+        DeadLetterQueue::with_suffix(".dlq"),
+    ] {
         let error = refused(b().dead_letter_queue(dotted));
         assert!(matches!(error, BuildError::Name(_)), "{error}");
     }
     // The other way round, c_011.
     let fifo = Bench::fifo();
-    let error = refused(fifo.consumer().dead_letter_queue(DeadLetterQueue::name("orders-dlq")));
-    assert!(matches!(error, BuildError::DeadLetterQueueType { .. }), "{error}");
+    let error = refused(
+        fifo.consumer()
+            .dead_letter_queue(DeadLetterQueue::name("orders-dlq")),
+    );
+    assert!(
+        matches!(error, BuildError::DeadLetterQueueType { .. }),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -89,8 +121,7 @@ async fn c_096_a_queue_url_of_another_host_is_refused() {
         .build();
     let client = aws_sdk_sqs::Client::from_conf(config);
     for url in ["http://queue-host:9324/0/q", "orders"] {
-        let consumer =
-            SqsConsumer::builder(client.clone(), url, Router::from_handlers![]).build();
+        let consumer = SqsConsumer::builder(client.clone(), url, Router::from_handlers![]).build();
         let error = consumer.map(|_| ()).expect_err(url);
         assert!(matches!(error, BuildError::Endpoint(_)), "{error}");
     }
@@ -104,5 +135,8 @@ fn one_error_for_main() {
     }
     let error = build().expect_err("refused");
     // What the runtime prints is the text, not a dump of the type.
-    assert!(format!("{error:?}").starts_with("`UnknownUrn::DeadLetter` needs"), "{error:?}");
+    assert!(
+        format!("{error:?}").starts_with("`UnknownUrn::DeadLetter` needs"),
+        "{error:?}"
+    );
 }

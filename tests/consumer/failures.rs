@@ -13,7 +13,9 @@ async fn a_panic_is_a_failure_of_that_one_message() {
     let bench = Bench::new();
     bench.put("bad", &["panic", "ok"]);
     bench.put("good", &["ok"]);
-    bench.run(bench.consumer().retry(Backoff::fixed(SECOND)), 5 * SECOND).await;
+    bench
+        .run(bench.consumer().retry(Backoff::fixed(SECOND)), 5 * SECOND)
+        .await;
     assert_eq!(bench.lab.begins("bad").len(), 2);
     assert!(bench.left().is_empty());
     let errors = bench.lab.errors();
@@ -25,7 +27,10 @@ async fn a_panic_is_a_failure_of_that_one_message() {
 async fn a_timeout_cancels_the_handler_and_fails_the_message() {
     let bench = Bench::new();
     bench.put("slow", &["sleep=60000", "ok"]);
-    let consumer = bench.consumer().handler_timeout(2 * SECOND).retry(Backoff::fixed(SECOND));
+    let consumer = bench
+        .consumer()
+        .handler_timeout(2 * SECOND)
+        .retry(Backoff::fixed(SECOND));
     bench.run(consumer, 10 * SECOND).await;
     assert_eq!(seconds(&bench.lab.begins("slow")), [0, 3]);
     assert_eq!(seconds(&bench.lab.ends("slow")), [2, 3]);
@@ -55,7 +60,10 @@ async fn c_048_exhausted_attempts_go_to_the_dead_letter_queue() {
 async fn c_048_without_a_dead_letter_queue_they_are_left_and_never_deleted() {
     let bench = Bench::new();
     bench.put("t", &["fail"]);
-    let consumer = bench.consumer().retry(Backoff::fixed(SECOND)).max_attempts(2);
+    let consumer = bench
+        .consumer()
+        .retry(Backoff::fixed(SECOND))
+        .max_attempts(2);
     bench.run(consumer, 20 * SECOND).await;
     // The second delivery is left: back only after the visibility timeout of 30 s.
     assert_eq!(bench.lab.calls(), ["t/0", "t/1"]);
@@ -68,7 +76,9 @@ async fn c_049_with_backoff_a_failing_handler_makes_no_hot_loop() {
     let bench = Bench::new();
     bench.put("t", &["fail"]);
     let backoff = Backoff::exponential(SECOND).max(900 * SECOND);
-    bench.run(bench.consumer().retry(backoff), 10 * SECOND).await;
+    bench
+        .run(bench.consumer().retry(backoff), 10 * SECOND)
+        .await;
     assert_eq!(seconds(&bench.lab.begins("t")), [0, 1, 3, 7]);
 }
 
@@ -76,7 +86,12 @@ async fn c_049_with_backoff_a_failing_handler_makes_no_hot_loop() {
 async fn c_037_two_calls_of_one_message_never_overlap() {
     let bench = Bench::named("orders", [("VisibilityTimeout", "5")]);
     bench.put("t", &["sleep=2000 fail", "sleep=2000 ok"]);
-    bench.run(bench.consumer().retry(Backoff::fixed(8 * SECOND)), 30 * SECOND).await;
+    bench
+        .run(
+            bench.consumer().retry(Backoff::fixed(8 * SECOND)),
+            30 * SECOND,
+        )
+        .await;
     assert_eq!(seconds(&bench.lab.begins("t")), [0, 10]);
     assert_eq!(bench.lab.most_at_once(), 1);
 }
@@ -89,7 +104,13 @@ async fn c_038_a_backoff_beyond_twelve_hours_is_clamped_and_accepted() {
     let consumer = bench.consumer().retry(backoff).build().unwrap();
     let summary = consumer.poll().await.unwrap();
     assert_eq!((summary.released, summary.left), (1, 0));
-    assert_eq!(bench.lab.kinds(), [ReportKind::Handler], "the release itself is not refused");
-    let hidden = bench.sqs.snapshot("orders").in_flight[0].visible_in.as_secs();
+    assert_eq!(
+        bench.lab.kinds(),
+        [ReportKind::Handler],
+        "the release itself is not refused"
+    );
+    let hidden = bench.sqs.snapshot("orders").in_flight[0]
+        .visible_in
+        .as_secs();
     assert!((43_100..43_170).contains(&hidden), "{hidden}");
 }

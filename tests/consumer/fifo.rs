@@ -15,7 +15,10 @@ async fn c_001_serial_within_a_group_and_parallel_across() {
     bench.put_in("A", "A3", &["ok"]);
     bench.run(bench.consumer().concurrency(5), 5 * SECOND).await;
     let log = bench.lab.log();
-    let order: Vec<_> = log.iter().map(|e| format!("{} {}", e.what, e.name)).collect();
+    let order: Vec<_> = log
+        .iter()
+        .map(|e| format!("{} {}", e.what, e.name))
+        .collect();
     assert_eq!(
         order,
         [
@@ -44,7 +47,12 @@ async fn c_002_the_rest_of_a_group_waits_for_its_failed_head() {
         let first = if name == "A1" { "fail" } else { "ok" };
         bench.put_in("A", name, &[first, "ok"]);
     }
-    bench.run(bench.consumer().retry(Backoff::fixed(5 * SECOND)), 30 * SECOND).await;
+    bench
+        .run(
+            bench.consumer().retry(Backoff::fixed(5 * SECOND)),
+            30 * SECOND,
+        )
+        .await;
     assert_eq!(bench.lab.calls(), ["A1/0", "A1/1", "A2/1", "A3/1"]);
     assert_eq!(seconds(&bench.lab.begins("A1")), [0, 5]);
     assert!(bench.left().is_empty());
@@ -72,7 +80,11 @@ async fn c_005_the_rest_comes_back_behind_its_head_also_to_others() {
     let bench = Bench::fifo();
     bench.put_in("A", "A1", &["fail", "ok"]);
     bench.put_in("A", "A2", &["ok"]);
-    let first = bench.consumer().retry(Backoff::fixed(SECOND)).build().unwrap();
+    let first = bench
+        .consumer()
+        .retry(Backoff::fixed(SECOND))
+        .build()
+        .unwrap();
     first.poll().await.unwrap();
     // The first consumer is gone; another one takes over.
     bench.run(bench.consumer(), 20 * SECOND).await;
@@ -88,7 +100,13 @@ async fn c_029_a_skipped_message_is_never_extended_again() {
     let consumer = bench.consumer().retry(Backoff::fixed(100 * SECOND));
     bench.run(consumer, 90 * SECOND).await;
     // The release of the head, then that of the rest, and no renewals.
-    assert_eq!(bench.sqs.calls().count(Operation::ChangeMessageVisibilityBatch), 2);
+    assert_eq!(
+        bench
+            .sqs
+            .calls()
+            .count(Operation::ChangeMessageVisibilityBatch),
+        2
+    );
     assert_eq!(bench.lab.calls(), ["A1/0"]);
 }
 
@@ -107,7 +125,9 @@ async fn a_dead_lettered_head_lets_the_group_go_on() {
     let bench = Bench::fifo();
     bench.put_in("A", "A1", &["permanent"]);
     bench.put_in("A", "A2", &["ok"]);
-    let consumer = bench.consumer().dead_letter_queue(DeadLetterQueue::default_name());
+    let consumer = bench
+        .consumer()
+        .dead_letter_queue(DeadLetterQueue::default_name());
     bench.run(consumer, 10 * SECOND).await;
     assert_eq!(bench.lab.calls(), ["A1/0", "A2/0"]);
     assert_eq!((bench.left().len(), bench.dead().len()), (0, 1));
@@ -118,11 +138,17 @@ async fn many_groups_keep_their_order_under_failures() {
     let bench = Bench::fifo();
     for i in 0..8 {
         for group in ["A", "B", "C", "D", "E"] {
-            let first = if i % 3 == 1 { "sleep=50 fail" } else { "sleep=20 ok" };
+            let first = if i % 3 == 1 {
+                "sleep=50 fail"
+            } else {
+                "sleep=20 ok"
+            };
             bench.put_in(group, &format!("{group}{i}"), &[first, "ok"]);
         }
     }
-    bench.run(bench.consumer().retry(Backoff::fixed(SECOND)), 300 * SECOND).await;
+    bench
+        .run(bench.consumer().retry(Backoff::fixed(SECOND)), 300 * SECOND)
+        .await;
     assert!(bench.left().is_empty(), "{:?}", bench.left().len());
     for group in ["A", "B", "C", "D", "E"] {
         let mut done = bench.lab.log();
@@ -130,6 +156,9 @@ async fn many_groups_keep_their_order_under_failures() {
         let mut names: Vec<_> = done.iter().map(|e| e.name.clone()).collect();
         names.dedup();
         let expected: Vec<_> = (0..8).map(|i| format!("{group}{i}")).collect();
-        assert_eq!(names, expected, "a message never runs before the one ahead of it is done");
+        assert_eq!(
+            names, expected,
+            "a message never runs before the one ahead of it is done"
+        );
     }
 }

@@ -12,7 +12,12 @@ async fn no_more_handlers_run_than_allowed_and_no_more_is_fetched() {
     for i in 0..60 {
         bench.put(&format!("t{i}"), &["sleep=1000"]);
     }
-    let consumer = bench.consumer().concurrency(5).max_in_flight(12).build().unwrap();
+    let consumer = bench
+        .consumer()
+        .concurrency(5)
+        .max_in_flight(12)
+        .build()
+        .unwrap();
     let watched = bench.sqs.clone();
     let watch = tokio::spawn(async move {
         let mut most = 0;
@@ -22,10 +27,16 @@ async fn no_more_handlers_run_than_allowed_and_no_more_is_fetched() {
         }
         most
     });
-    consumer.run_until(tokio::time::sleep(13 * SECOND)).await.unwrap();
+    consumer
+        .run_until(tokio::time::sleep(13 * SECOND))
+        .await
+        .unwrap();
     assert_eq!(bench.lab.most_at_once(), 5);
     assert_eq!(watch.await.unwrap(), 12);
-    assert!(bench.left().is_empty(), "all sixty are done in twelve seconds");
+    assert!(
+        bench.left().is_empty(),
+        "all sixty are done in twelve seconds"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -46,9 +57,15 @@ async fn c_100_one_slow_message_stops_nobody_else() {
     for i in 0..200 {
         bench.put(&format!("t{i}"), &["sleep=10"]);
     }
-    bench.run(bench.consumer().concurrency(20), 70 * SECOND).await;
+    bench
+        .run(bench.consumer().concurrency(20), 70 * SECOND)
+        .await;
     let log = bench.lab.log();
-    let last = log.iter().filter(|e| e.what == "end" && e.name != "slow").map(|e| e.at).max();
+    let last = log
+        .iter()
+        .filter(|e| e.what == "end" && e.name != "slow")
+        .map(|e| e.at)
+        .max();
     assert!(last.unwrap() < 2 * SECOND, "{last:?}");
     assert!(bench.left().is_empty());
 }
@@ -59,7 +76,9 @@ async fn under_load_a_message_takes_a_fifth_of_a_call() {
     for i in 0..1000 {
         bench.put(&format!("t{i}"), &["sleep=5"]);
     }
-    bench.run(bench.consumer().concurrency(50), 30 * SECOND).await;
+    bench
+        .run(bench.consumer().concurrency(50), 30 * SECOND)
+        .await;
     assert!(bench.left().is_empty());
     let calls = bench.sqs.calls().total();
     assert!(calls <= 210, "{calls} calls for 1000 messages");
@@ -83,7 +102,11 @@ async fn in_flight_bytes_hold_receives_back() {
     }
     let consumer = bench.consumer().concurrency(30).max_in_flight_bytes(2000);
     bench.run(consumer, 10 * SECOND).await;
-    assert_eq!(bench.lab.most_at_once(), 10, "one receive may go over the bound");
+    assert_eq!(
+        bench.lab.most_at_once(),
+        10,
+        "one receive may go over the bound"
+    );
     assert!(bench.left().is_empty());
 }
 

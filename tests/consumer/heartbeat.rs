@@ -9,8 +9,10 @@ use crate::support::{Bench, SECOND, seconds};
 
 fn beats(bench: &Bench) -> Vec<u64> {
     let calls = bench.sqs.calls();
-    let times: Vec<_> =
-        calls.of(Operation::ChangeMessageVisibilityBatch).map(|call| call.at).collect();
+    let times: Vec<_> = calls
+        .of(Operation::ChangeMessageVisibilityBatch)
+        .map(|call| call.at)
+        .collect();
     seconds(&times)
 }
 
@@ -36,7 +38,11 @@ async fn c_032_a_renewal_is_to_the_full_timeout_and_not_more() {
     run.abort();
     let _ = run.await;
     tokio::time::sleep(30 * SECOND).await;
-    assert_eq!(bench.sqs.snapshot("orders").visible.len(), 1, "back after the kill");
+    assert_eq!(
+        bench.sqs.snapshot("orders").visible.len(),
+        1,
+        "back after the kill"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -46,7 +52,11 @@ async fn c_028_heartbeats_end_with_their_messages_and_are_batched() {
         bench.put(&format!("t{i}"), &["sleep=1500"]);
     }
     bench.run(bench.consumer(), 10 * SECOND).await;
-    assert_eq!(beats(&bench), [1], "one call for all ten, none after the last delete");
+    assert_eq!(
+        beats(&bench),
+        [1],
+        "one call for all ten, none after the last delete"
+    );
     assert!(bench.left().is_empty());
 }
 
@@ -54,7 +64,10 @@ async fn c_028_heartbeats_end_with_their_messages_and_are_batched() {
 async fn c_027_an_extension_in_flight_at_the_delete_leaves_no_error() {
     let bench = Bench::named("orders", [("VisibilityTimeout", "2")]);
     bench.put("t", &["sleep=1100"]);
-    let slow = bench.sqs.faults().on(Operation::ChangeMessageVisibilityBatch);
+    let slow = bench
+        .sqs
+        .faults()
+        .on(Operation::ChangeMessageVisibilityBatch);
     let _slow = slow.delay(Duration::from_millis(500));
     bench.run(bench.consumer(), 5 * SECOND).await;
     assert!(bench.left().is_empty());
@@ -73,7 +86,10 @@ async fn c_033_short_visibility_timeouts_work() {
     let bench = Bench::named("orders", [("VisibilityTimeout", "0")]);
     bench.put("t", &["ok"]);
     bench.run(bench.consumer(), SECOND).await;
-    assert!(bench.lab.calls().contains(&"t/0".to_owned()), "the handler always runs");
+    assert!(
+        bench.lab.calls().contains(&"t/0".to_owned()),
+        "the handler always runs"
+    );
     assert!(beats(&bench).is_empty());
 }
 
@@ -84,16 +100,19 @@ async fn c_035_waiting_messages_are_kept_too() {
         bench.put(&format!("t{i}"), &["sleep=10000"]);
     }
     let consumers = [(); 2].map(|()| bench.consumer().concurrency(1).build().unwrap());
-    let runs = consumers.map(|consumer| {
-        tokio::spawn(consumer.run_until(tokio::time::sleep(150 * SECOND)))
-    });
+    let runs = consumers
+        .map(|consumer| tokio::spawn(consumer.run_until(tokio::time::sleep(150 * SECOND))));
     for run in runs {
         run.await.unwrap().unwrap();
     }
     let mut calls = bench.lab.calls();
     calls.sort();
     calls.dedup();
-    assert_eq!((calls.len(), bench.lab.calls().len()), (10, 10), "nothing is handled twice");
+    assert_eq!(
+        (calls.len(), bench.lab.calls().len()),
+        (10, 10),
+        "nothing is handled twice"
+    );
     assert!(bench.left().is_empty());
 }
 
@@ -103,18 +122,29 @@ async fn c_035_without_a_heartbeat_an_expired_message_is_not_started() {
     for i in 0..5 {
         bench.put(&format!("t{i}"), &["sleep=20000"]);
     }
-    let consumer = bench.consumer().concurrency(1).heartbeat(false).visibility_timeout(30 * SECOND);
+    let consumer = bench
+        .consumer()
+        .concurrency(1)
+        .heartbeat(false)
+        .visibility_timeout(30 * SECOND);
     bench.run(consumer, 45 * SECOND).await;
     // Started at 0 and 20 s; at 40 s the others have long expired and are fetched anew.
     let calls = bench.lab.calls();
-    assert_eq!(calls.iter().filter(|call| call.ends_with("/0")).count(), 2, "{calls:?}");
+    assert_eq!(
+        calls.iter().filter(|call| call.ends_with("/0")).count(),
+        2,
+        "{calls:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_configured_timeout_is_sent_and_the_queue_is_left_alone() {
     let bench = Bench::new();
     bench.put("t", &["sleep=100000"]);
-    let consumer = bench.consumer().visibility_timeout(60 * SECOND).startup_checks(false);
+    let consumer = bench
+        .consumer()
+        .visibility_timeout(60 * SECOND)
+        .startup_checks(false);
     bench.run(consumer, 110 * SECOND).await;
     assert_eq!(beats(&bench), [30, 60, 90]);
     assert_eq!(bench.sqs.calls().count(Operation::GetQueueAttributes), 0);
@@ -125,17 +155,29 @@ async fn the_heartbeat_ends_at_its_cap() {
     let bench = Bench::new();
     bench.put("hung", &["sleep=36000000", "ok"]);
     let consumer = bench.consumer().max_handling_time(50 * SECOND);
-    bench.run(consumer.shutdown_timeout(SECOND), 100 * SECOND).await;
-    assert_eq!(bench.lab.calls(), ["hung/0", "hung/1"], "another delivery gets its chance");
+    bench
+        .run(consumer.shutdown_timeout(SECOND), 100 * SECOND)
+        .await;
+    assert_eq!(
+        bench.lab.calls(),
+        ["hung/0", "hung/1"],
+        "another delivery gets its chance"
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_failed_renewal_is_reported_once_and_tried_again() {
     let bench = Bench::new();
     bench.put("t", &["sleep=60000"]);
-    let fault = bench.sqs.faults().on(Operation::ChangeMessageVisibilityBatch).times(2);
+    let fault = bench
+        .sqs
+        .faults()
+        .on(Operation::ChangeMessageVisibilityBatch)
+        .times(2);
     let _fault = fault.fail_entries([0], "InternalError", false);
-    bench.run(bench.consumer().retry(Backoff::none()), 80 * SECOND).await;
+    bench
+        .run(bench.consumer().retry(Backoff::none()), 80 * SECOND)
+        .await;
     assert_eq!(bench.lab.kinds(), [babelqueue::ReportKind::Release]);
     assert_eq!(bench.lab.calls(), ["t/0"]);
     assert!(bench.left().is_empty());

@@ -55,7 +55,9 @@ async fn c_091_a_receive_that_never_answers_is_given_up() {
 async fn c_091_a_short_timeout_of_the_users_does_not_cut_long_polls() {
     use aws_sdk_sqs::config::timeout::TimeoutConfig;
     let bench = Bench::new();
-    let timeouts = TimeoutConfig::builder().operation_timeout(3 * SECOND).read_timeout(SECOND);
+    let timeouts = TimeoutConfig::builder()
+        .operation_timeout(3 * SECOND)
+        .read_timeout(SECOND);
     let timeouts = timeouts.operation_attempt_timeout(2 * SECOND).build();
     let config = bench.sqs.client_config().timeout_config(timeouts).build();
     let client = aws_sdk_sqs::Client::from_conf(config);
@@ -74,12 +76,19 @@ async fn c_039_part_of_a_batch_delete_fails() {
         bench.put(&format!("t{i}"), &["ok"]);
     }
     let faults = bench.sqs.faults();
-    let _own = faults.on(Operation::DeleteMessageBatch).once().fail_entries([2], "InternalError", false);
+    let _own = faults
+        .on(Operation::DeleteMessageBatch)
+        .once()
+        .fail_entries([2], "InternalError", false);
     bench.run(bench.consumer(), 5 * SECOND).await;
     assert!(bench.lab.errors().is_empty());
     assert!(bench.left().is_empty());
     assert_eq!(bench.sqs.calls().count(Operation::DeleteMessageBatch), 2);
-    assert_eq!(bench.lab.calls().len(), 4, "a failed delete is no failed handler");
+    assert_eq!(
+        bench.lab.calls().len(),
+        4,
+        "a failed delete is no failed handler"
+    );
 
     let bench = Bench::new();
     for i in 0..4 {
@@ -87,11 +96,18 @@ async fn c_039_part_of_a_batch_delete_fails() {
     }
     let faults = bench.sqs.faults();
     let code = "ReceiptHandleIsInvalid";
-    let _senders = faults.on(Operation::DeleteMessageBatch).once().fail_entries([3], code, true);
+    let _senders = faults
+        .on(Operation::DeleteMessageBatch)
+        .once()
+        .fail_entries([3], code, true);
     bench.run(bench.consumer(), 5 * SECOND).await;
     assert_eq!(bench.lab.kinds(), [ReportKind::Delete], "reported once");
     assert!(bench.lab.errors()[0].2.contains(code));
-    assert_eq!(bench.sqs.calls().count(Operation::DeleteMessageBatch), 1, "and not repeated");
+    assert_eq!(
+        bench.sqs.calls().count(Operation::DeleteMessageBatch),
+        1,
+        "and not repeated"
+    );
     assert_eq!(bench.left().len(), 1, "not released either");
 }
 
@@ -101,16 +117,30 @@ async fn c_039_an_entry_in_neither_list_counts_as_failed() {
     for i in 0..3 {
         bench.put(&format!("t{i}"), &["ok"]);
     }
-    let _omitted = bench.sqs.faults().on(Operation::DeleteMessageBatch).once().omit_entries([1]);
+    let _omitted = bench
+        .sqs
+        .faults()
+        .on(Operation::DeleteMessageBatch)
+        .once()
+        .omit_entries([1]);
     bench.run(bench.consumer(), 5 * SECOND).await;
-    assert_eq!(bench.sqs.calls().count(Operation::DeleteMessageBatch), 2, "tried again alone");
+    assert_eq!(
+        bench.sqs.calls().count(Operation::DeleteMessageBatch),
+        2,
+        "tried again alone"
+    );
     assert!(bench.left().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn c_040_two_deliveries_of_one_message_in_one_batch() {
     let bench = Bench::new();
-    let _twice = bench.sqs.faults().on(Operation::ReceiveMessage).once().duplicate();
+    let _twice = bench
+        .sqs
+        .faults()
+        .on(Operation::ReceiveMessage)
+        .once()
+        .duplicate();
     for i in 0..5 {
         bench.put(&format!("t{i}"), &["ok"]);
     }
@@ -141,7 +171,13 @@ async fn a_poll_returns_the_error_of_its_receive() {
     let bench = Bench::new();
     let fault = bench.sqs.faults().on(Operation::ReceiveMessage);
     let _fault = fault.refuse(Refusal::AccessDenied);
-    let error = bench.consumer().build().unwrap().poll().await.expect_err("refused");
+    let error = bench
+        .consumer()
+        .build()
+        .unwrap()
+        .poll()
+        .await
+        .expect_err("refused");
     assert!(matches!(error, RunError::Receive { .. }), "{error}");
 }
 
@@ -153,16 +189,26 @@ async fn c_095_expired_credentials_recover() {
     let _fault = fault.refuse(Refusal::ExpiredToken);
     bench.run(bench.consumer(), 60 * SECOND).await;
     assert_eq!(bench.lab.calls(), ["t/0"]);
-    assert!(bench.lab.kinds().iter().all(|kind| *kind == ReportKind::Receive));
+    assert!(
+        bench
+            .lab
+            .kinds()
+            .iter()
+            .all(|kind| *kind == ReportKind::Receive)
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn c_078_a_request_does_not_grow_with_the_polls() {
-    let sqs = babelqueue::local::LocalSqs::builder().record_requests(true).build();
+    let sqs = babelqueue::local::LocalSqs::builder()
+        .record_requests(true)
+        .build();
     let url = sqs.create_queue("orders");
     let bench = Bench::new();
     let consumer = babelqueue::SqsConsumer::builder(sqs.client(), url, crate::support::router());
-    bench.run(consumer.state(bench.lab.clone()), 2000 * SECOND).await;
+    bench
+        .run(consumer.state(bench.lab.clone()), 2000 * SECOND)
+        .await;
     let calls = sqs.calls();
     let mut sizes: Vec<_> = calls
         .of(Operation::ReceiveMessage)

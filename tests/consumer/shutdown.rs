@@ -21,7 +21,11 @@ async fn c_022_an_idle_consumer_is_gone_within_half_a_second() {
     let start = Instant::now();
     for run in runs {
         let ended = run.await.unwrap();
-        assert!(ended - start < Duration::from_millis(1500), "{:?}", ended - start);
+        assert!(
+            ended - start < Duration::from_millis(1500),
+            "{:?}",
+            ended - start
+        );
     }
 }
 
@@ -30,7 +34,11 @@ async fn c_019_acknowledgements_are_not_lost_while_draining() {
     let bench = Bench::new();
     bench.put("t", &["sleep=2000"]);
     let start = Instant::now();
-    let consumer = bench.consumer().shutdown_timeout(10 * SECOND).build().unwrap();
+    let consumer = bench
+        .consumer()
+        .shutdown_timeout(10 * SECOND)
+        .build()
+        .unwrap();
     consumer.run_until(sleep(SECOND / 2)).await.unwrap();
     assert_eq!(bench.lab.ends("t"), [2 * SECOND]);
     assert!(bench.left().is_empty(), "deleted before the run returned");
@@ -69,13 +77,18 @@ async fn when_the_grace_is_over_handlers_are_cancelled_and_their_messages_releas
     bench.put("stuck", &["sleep=3600000"]);
     bench.put("quick", &["sleep=2500"]);
     let start = Instant::now();
-    bench.run(bench.consumer().shutdown_timeout(2 * SECOND), SECOND).await;
+    bench
+        .run(bench.consumer().shutdown_timeout(2 * SECOND), SECOND)
+        .await;
     assert_eq!(start.elapsed().as_secs(), 3);
     assert_eq!(bench.lab.running(), 0, "no handler runs after the return");
     let snapshot = bench.sqs.snapshot(&bench.queue);
     assert_eq!((snapshot.visible.len(), snapshot.in_flight.len()), (1, 0));
     assert_eq!(snapshot.visible[0].receive_count, 1);
-    assert!(bench.lab.errors().is_empty(), "a cancelled handler is no failure");
+    assert!(
+        bench.lab.errors().is_empty(),
+        "a cancelled handler is no failure"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -83,7 +96,9 @@ async fn a_grace_of_zero_cancels_at_once() {
     let bench = Bench::new();
     bench.put("stuck", &["sleep=3600000"]);
     let start = Instant::now();
-    bench.run(bench.consumer().shutdown_timeout(Duration::ZERO), SECOND).await;
+    bench
+        .run(bench.consumer().shutdown_timeout(Duration::ZERO), SECOND)
+        .await;
     assert!(start.elapsed() < Duration::from_millis(1500));
     assert_eq!(bench.sqs.snapshot(&bench.queue).visible.len(), 1);
 }
@@ -93,7 +108,9 @@ async fn a_message_that_fails_during_the_stop_is_released_with_its_backoff() {
     use babelqueue::prelude::*;
     let bench = Bench::new();
     bench.put("t", &["sleep=2000 fail"]);
-    bench.run(bench.consumer().retry(Backoff::fixed(40 * SECOND)), SECOND).await;
+    bench
+        .run(bench.consumer().retry(Backoff::fixed(40 * SECOND)), SECOND)
+        .await;
     let snapshot = bench.sqs.snapshot(&bench.queue);
     assert!(snapshot.in_flight[0].visible_in > 39 * SECOND);
 }
@@ -119,5 +136,8 @@ async fn a_queue_that_does_not_exist_ends_the_run() {
     let consumer = babelqueue::SqsConsumer::builder(sqs.client(), url, crate::support::router());
     let consumer = consumer.state(bench.lab.clone()).build().unwrap();
     let error = consumer.run().await.expect_err("no such queue");
-    assert!(matches!(error, babelqueue::RunError::QueueDoesNotExist { .. }), "{error}");
+    assert!(
+        matches!(error, babelqueue::RunError::QueueDoesNotExist { .. }),
+        "{error}"
+    );
 }

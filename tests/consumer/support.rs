@@ -47,12 +47,22 @@ pub struct Entry {
 
 impl Lab {
     fn new() -> Self {
-        Self { start: Instant::now(), log: Arc::default(), gauge: Arc::default(), errors: Arc::default() }
+        Self {
+            start: Instant::now(),
+            log: Arc::default(),
+            gauge: Arc::default(),
+            errors: Arc::default(),
+        }
     }
 
     fn note(&self, name: &str, what: &'static str, attempt: u64) {
         let at = self.start.elapsed();
-        self.log.lock().unwrap().push(Entry { at, name: name.to_owned(), what, attempt });
+        self.log.lock().unwrap().push(Entry {
+            at,
+            name: name.to_owned(),
+            what,
+            attempt,
+        });
     }
 
     pub fn log(&self) -> Vec<Entry> {
@@ -62,18 +72,24 @@ impl Lab {
     /// `name/attempt` of every handler call, in order.
     pub fn calls(&self) -> Vec<String> {
         let begins = self.log().into_iter().filter(|entry| entry.what == "begin");
-        begins.map(|entry| format!("{}/{}", entry.name, entry.attempt)).collect()
+        begins
+            .map(|entry| format!("{}/{}", entry.name, entry.attempt))
+            .collect()
     }
 
     /// When each handler call of the message began.
     pub fn begins(&self, name: &str) -> Vec<Duration> {
         let log = self.log().into_iter();
-        log.filter(|e| e.name == name && e.what == "begin").map(|e| e.at).collect()
+        log.filter(|e| e.name == name && e.what == "begin")
+            .map(|e| e.at)
+            .collect()
     }
 
     pub fn ends(&self, name: &str) -> Vec<Duration> {
         let log = self.log().into_iter();
-        log.filter(|e| e.name == name && e.what == "end").map(|e| e.at).collect()
+        log.filter(|e| e.name == name && e.what == "end")
+            .map(|e| e.at)
+            .collect()
     }
 
     /// The most handlers that ran at one time.
@@ -86,7 +102,12 @@ impl Lab {
     }
 
     pub fn kinds(&self) -> Vec<ReportKind> {
-        self.errors.lock().unwrap().iter().map(|(kind, ..)| *kind).collect()
+        self.errors
+            .lock()
+            .unwrap()
+            .iter()
+            .map(|(kind, ..)| *kind)
+            .collect()
     }
 
     pub fn errors(&self) -> Vec<(ReportKind, String, String)> {
@@ -96,7 +117,11 @@ impl Lab {
     pub fn hook(&self) -> impl Fn(&ErrorEvent<'_>) + Send + Sync + 'static {
         let errors = Arc::clone(&self.errors);
         move |event| {
-            let error = (event.kind, event.message_id.to_owned(), event.error.to_string());
+            let error = (
+                event.kind,
+                event.message_id.to_owned(),
+                event.error.to_string(),
+            );
             errors.lock().unwrap().push(error);
         }
     }
@@ -126,10 +151,18 @@ impl Drop for Running {
 }
 
 #[babel_handler]
-pub async fn task(task: Task, Attempts(attempt): Attempts, State(lab): State<Lab>) -> Result<Outcome, HandlerError> {
+pub async fn task(
+    task: Task,
+    Attempts(attempt): Attempts,
+    State(lab): State<Lab>,
+) -> Result<Outcome, HandlerError> {
     let _running = Running::begin(&lab, &task.name, attempt);
     let last = task.attempts.len().saturating_sub(1);
-    let steps = task.attempts.get((attempt as usize).min(last)).cloned().unwrap_or_default();
+    let steps = task
+        .attempts
+        .get((attempt as usize).min(last))
+        .cloned()
+        .unwrap_or_default();
     let fail = || TaskError(task.name.clone());
     for step in steps.split_whitespace() {
         let (step, number) = step.split_once('=').unwrap_or((step, "0"));
@@ -171,7 +204,10 @@ impl Bench {
     }
 
     pub fn fifo() -> Self {
-        Self::named("orders.fifo", [("FifoQueue", "true"), ("VisibilityTimeout", "30")])
+        Self::named(
+            "orders.fifo",
+            [("FifoQueue", "true"), ("VisibilityTimeout", "30")],
+        )
     }
 
     pub fn named<const N: usize>(queue: &str, attributes: [(&str, &str); N]) -> Self {
@@ -181,7 +217,12 @@ impl Bench {
         let fifo = queue.ends_with(".fifo").then_some(("FifoQueue", "true"));
         sqs.create_queue_with(&dlq, fifo).unwrap();
         sqs.clear_calls();
-        Self { sqs, lab: Lab::new(), queue: queue.to_owned(), url }
+        Self {
+            sqs,
+            lab: Lab::new(),
+            queue: queue.to_owned(),
+            url,
+        }
     }
 
     /// A consumer of the queue with the test's router, state and error hook.
@@ -212,7 +253,12 @@ impl Bench {
 
     /// Runs a consumer for so long.
     pub async fn run(&self, builder: SqsConsumerBuilder<impl Routes<Lab>, Lab>, time: Duration) {
-        builder.build().unwrap().run_until(sleep(time)).await.unwrap();
+        builder
+            .build()
+            .unwrap()
+            .run_until(sleep(time))
+            .await
+            .unwrap();
     }
 
     /// What is on the queue in any state.
@@ -227,12 +273,18 @@ impl Bench {
 
     fn all(&self, queue: &str) -> Vec<MessageSnapshot> {
         let snapshot = self.sqs.snapshot(queue);
-        [snapshot.visible, snapshot.in_flight, snapshot.delayed].into_iter().flatten().collect()
+        [snapshot.visible, snapshot.in_flight, snapshot.delayed]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 
     /// The bodies on the dead-letter queue, parsed.
     pub fn dead_json(&self) -> Vec<Value> {
-        self.dead().iter().map(|message| serde_json::from_str(&message.body).unwrap()).collect()
+        self.dead()
+            .iter()
+            .map(|message| serde_json::from_str(&message.body).unwrap())
+            .collect()
     }
 }
 
@@ -243,16 +295,22 @@ pub fn envelope(name: &str, attempts: &[&str]) -> String {
 
 pub fn body(urn: &str, data: &Value) -> String {
     let meta = json!({ "id": "m-1", "queue": "orders", "lang": "php", "schema_version": 1, "created_at": 5 });
-    json!({ "job": urn, "trace_id": "trace-1", "data": data, "meta": meta, "attempts": 0 }).to_string()
+    json!({ "job": urn, "trace_id": "trace-1", "data": data, "meta": meta, "attempts": 0 })
+        .to_string()
 }
 
 /// The text attributes of a message.
 pub fn attributes(message: &MessageSnapshot) -> BTreeMap<&str, &str> {
     let pairs = message.attributes.iter();
-    pairs.map(|(name, value)| (name.as_str(), value.text().unwrap_or("binary"))).collect()
+    pairs
+        .map(|(name, value)| (name.as_str(), value.text().unwrap_or("binary")))
+        .collect()
 }
 
 /// Whole seconds, rounded to the nearest.
 pub fn seconds(times: &[Duration]) -> Vec<u64> {
-    times.iter().map(|time| (time.as_millis() as u64 + 500) / 1000).collect()
+    times
+        .iter()
+        .map(|time| (time.as_millis() as u64 + 500) / 1000)
+        .collect()
 }

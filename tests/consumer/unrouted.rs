@@ -16,7 +16,9 @@ fn strategies() -> [Option<UnknownUrn>; 5] {
         None,
         Some(UnknownUrn::Fail),
         Some(UnknownUrn::Delete),
-        Some(UnknownUrn::Release { delay: Duration::ZERO }),
+        Some(UnknownUrn::Release {
+            delay: Duration::ZERO,
+        }),
         Some(UnknownUrn::DeadLetter),
     ]
 }
@@ -40,7 +42,10 @@ async fn under_each(message: &RawMessage, check: impl Fn(&Bench, Option<UnknownU
             }
             consumer.build().unwrap().poll().await.unwrap();
             assert!(bench.lab.calls().is_empty(), "no handler may have it");
-            let releases = bench.sqs.calls().count(Operation::ChangeMessageVisibilityBatch);
+            let releases = bench
+                .sqs
+                .calls()
+                .count(Operation::ChangeMessageVisibilityBatch);
             assert_eq!(releases, 0, "it is never released");
             check(&bench, strategy, queue);
         }
@@ -49,7 +54,11 @@ async fn under_each(message: &RawMessage, check: impl Fn(&Bench, Option<UnknownU
 
 #[tokio::test(start_paused = true)]
 async fn the_version_gate() {
-    for raw in [envelope("t", &["ok"]), "  {\"odd\" : 1.50}\n".to_owned(), "not json".to_owned()] {
+    for raw in [
+        envelope("t", &["ok"]),
+        "  {\"odd\" : 1.50}\n".to_owned(),
+        "not json".to_owned(),
+    ] {
         let message = RawMessage::new(raw.clone())
             .attribute("bq-schema-version", "Number", "2")
             .attribute("bq-attempts", "Number", "7")
@@ -76,26 +85,31 @@ async fn the_version_gate() {
 #[tokio::test(start_paused = true)]
 async fn poison() {
     let raw = r#" {"job":5,"n":1e400} "#;
-    under_each(&RawMessage::new(raw).receive_count(2), |bench, strategy, queue| {
-        assert_eq!(bench.lab.kinds(), [ReportKind::Poison]);
-        if strategy == Some(UnknownUrn::Delete) {
-            assert!(bench.left().is_empty() && bench.dead().is_empty());
-        } else if queue {
-            assert!(bench.left().is_empty());
-            let record = &bench.dead()[0].body;
-            let block = record.strip_prefix(r#"{"job":5,"n":1e400,"dead_letter":"#).unwrap();
-            let block: serde_json::Value =
-                serde_json::from_str(block.strip_suffix('}').unwrap()).unwrap();
-            assert_eq!(block["reason"], "poison");
-            assert_eq!(block["exception"], "DecodeError");
-            assert_eq!(block["original_queue"], "orders");
-            assert_eq!(block["attempts"], 2);
-            assert_eq!(block["lang"], "rust");
-            assert!(block["failed_at"].as_i64().unwrap() > 1_700_000_000_000);
-        } else {
-            assert_eq!((bench.left().len(), bench.dead().len()), (1, 0));
-        }
-    })
+    under_each(
+        &RawMessage::new(raw).receive_count(2),
+        |bench, strategy, queue| {
+            assert_eq!(bench.lab.kinds(), [ReportKind::Poison]);
+            if strategy == Some(UnknownUrn::Delete) {
+                assert!(bench.left().is_empty() && bench.dead().is_empty());
+            } else if queue {
+                assert!(bench.left().is_empty());
+                let record = &bench.dead()[0].body;
+                let block = record
+                    .strip_prefix(r#"{"job":5,"n":1e400,"dead_letter":"#)
+                    .unwrap();
+                let block: serde_json::Value =
+                    serde_json::from_str(block.strip_suffix('}').unwrap()).unwrap();
+                assert_eq!(block["reason"], "poison");
+                assert_eq!(block["exception"], "DecodeError");
+                assert_eq!(block["original_queue"], "orders");
+                assert_eq!(block["attempts"], 2);
+                assert_eq!(block["lang"], "rust");
+                assert!(block["failed_at"].as_i64().unwrap() > 1_700_000_000_000);
+            } else {
+                assert_eq!((bench.left().len(), bench.dead().len()), (1, 0));
+            }
+        },
+    )
     .await;
 }
 
@@ -130,7 +144,9 @@ async fn another_body_version_goes_raw() {
 async fn lenient_acceptance_lets_the_handler_have_it() {
     let bench = Bench::new();
     let data = json!({ "name": "t", "attempts": ["ok"] });
-    bench.put_raw(RawMessage::new(json!({ "job": "urn:test:task", "data": data }).to_string()));
+    bench.put_raw(RawMessage::new(
+        json!({ "job": "urn:test:task", "data": data }).to_string(),
+    ));
     bench.run(bench.consumer().lenient(), SECOND).await;
     assert_eq!(bench.lab.calls(), ["t/0"]);
     assert!(bench.left().is_empty());
@@ -156,28 +172,44 @@ async fn c_051_an_unknown_urn_goes_by_its_strategy() {
         assert_eq!(bench.left()[0].receive_count, 1, "it does not circle");
         let errors = bench.lab.errors();
         assert_eq!(errors.len(), 1);
-        assert!(errors[0].2.contains("urn:babel:nobody:listens"), "{errors:?}");
+        assert!(
+            errors[0].2.contains("urn:babel:nobody:listens"),
+            "{errors:?}"
+        );
     }
     let bench = Bench::new();
     bench.put_raw(nobody());
-    bench.run(bench.consumer().unknown_urn(UnknownUrn::Delete), SECOND).await;
+    bench
+        .run(bench.consumer().unknown_urn(UnknownUrn::Delete), SECOND)
+        .await;
     assert!(bench.left().is_empty() && bench.lab.errors().is_empty());
 
     let bench = Bench::new();
     bench.put_raw(nobody());
     let delay = Duration::from_millis(9500);
-    bench.run(bench.consumer().unknown_urn(UnknownUrn::Release { delay }), 25 * SECOND).await;
+    bench
+        .run(
+            bench.consumer().unknown_urn(UnknownUrn::Release { delay }),
+            25 * SECOND,
+        )
+        .await;
     assert_eq!(bench.left()[0].receive_count, 3, "at 0, 10 and 20 s");
 
     let bench = Bench::new();
     bench.put_raw(nobody().receive_count(4));
-    let consumer = bench.consumer().unknown_urn(UnknownUrn::DeadLetter).max_attempts(1);
+    let consumer = bench
+        .consumer()
+        .unknown_urn(UnknownUrn::DeadLetter)
+        .max_attempts(1);
     bench.run(consumer.dead_letter_queue(dlq()), SECOND).await;
     assert!(bench.left().is_empty());
     let dead = bench.dead_json();
     assert_eq!(dead[0]["dead_letter"]["reason"], "unknown_urn");
     assert_eq!(dead[0]["dead_letter"]["error"], serde_json::Value::Null);
-    assert_eq!((&dead[0]["attempts"], &dead[0]["dead_letter"]["attempts"]), (&json!(4), &json!(4)));
+    assert_eq!(
+        (&dead[0]["attempts"], &dead[0]["dead_letter"]["attempts"]),
+        (&json!(4), &json!(4))
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -187,9 +219,24 @@ async fn the_hook_stands_in_only_where_no_strategy_is_set() {
         (None, "ok", true, vec![]),
         (None, "err", false, vec![ReportKind::Hook]),
         (None, "panic", false, vec![ReportKind::Hook]),
-        (Some(UnknownUrn::Fail), "ok", false, vec![ReportKind::UnknownUrn]),
-        (Some(UnknownUrn::Fail), "err", false, vec![ReportKind::Hook, ReportKind::UnknownUrn]),
-        (Some(UnknownUrn::Delete), "err", true, vec![ReportKind::Hook]),
+        (
+            Some(UnknownUrn::Fail),
+            "ok",
+            false,
+            vec![ReportKind::UnknownUrn],
+        ),
+        (
+            Some(UnknownUrn::Fail),
+            "err",
+            false,
+            vec![ReportKind::Hook, ReportKind::UnknownUrn],
+        ),
+        (
+            Some(UnknownUrn::Delete),
+            "err",
+            true,
+            vec![ReportKind::Hook],
+        ),
     ];
     for (strategy, does, deleted, reports) in rows {
         let bench = Bench::new();
@@ -219,12 +266,17 @@ async fn the_hook_stands_in_only_where_no_strategy_is_set() {
 
 #[tokio::test(start_paused = true)]
 async fn the_hook_never_stands_in_for_gated_or_poisoned_messages() {
-    for message in [RawMessage::new("junk"), nobody().attribute("bq-schema-version", "String", "x")] {
+    for message in [
+        RawMessage::new("junk"),
+        nobody().attribute("bq-schema-version", "String", "x"),
+    ] {
         let bench = Bench::new();
         bench.put_raw(message);
-        let consumer = bench.consumer().on_unknown_urn(async |_| -> Result<(), String> {
-            panic!("the hook must not be asked")
-        });
+        let consumer = bench
+            .consumer()
+            .on_unknown_urn(async |_| -> Result<(), String> {
+                panic!("the hook must not be asked")
+            });
         bench.run(consumer, SECOND).await;
         assert_eq!(bench.left().len(), 1, "left, not deleted");
         assert_eq!(bench.lab.errors().len(), 1);
@@ -235,8 +287,16 @@ async fn the_hook_never_stands_in_for_gated_or_poisoned_messages() {
 async fn c_064_unreadable_bodies_beside_good_ones() {
     let good = envelope("x", &["ok"]);
     let nested = format!("{}{}", "[".repeat(200), "]".repeat(200));
-    let bad =
-        ["hello", "", "null", "[]", "{", r#"{"job":1}"#, &nested, &format!("{good}}}")];
+    let bad = [
+        "hello",
+        "",
+        "null",
+        "[]",
+        "{",
+        r#"{"job":1}"#,
+        &nested,
+        &format!("{good}}}"),
+    ];
     let bench = Bench::new();
     let mut poisoned = Vec::new();
     for (i, body) in bad.iter().enumerate() {
@@ -245,7 +305,9 @@ async fn c_064_unreadable_bodies_beside_good_ones() {
         }
         poisoned.push(bench.put_raw(RawMessage::new(*body)));
     }
-    let consumer = bench.consumer().dead_letter_queue(DeadLetterQueue::default_name());
+    let consumer = bench
+        .consumer()
+        .dead_letter_queue(DeadLetterQueue::default_name());
     bench.run(consumer, 5 * SECOND).await;
     let mut calls = bench.lab.calls();
     calls.sort();
@@ -255,9 +317,20 @@ async fn c_064_unreadable_bodies_beside_good_ones() {
     for record in bench.dead_json() {
         assert_eq!(record["dead_letter"]["reason"], "poison");
     }
-    let mut reported: Vec<_> = bench.lab.errors().into_iter().map(|(_, id, _)| id).collect();
+    let mut reported: Vec<_> = bench
+        .lab
+        .errors()
+        .into_iter()
+        .map(|(_, id, _)| id)
+        .collect();
     reported.sort();
     poisoned.sort();
     assert_eq!(reported, poisoned, "each by its message id");
-    assert!(bench.lab.errors().iter().all(|(_, _, text)| text.len() < 200));
+    assert!(
+        bench
+            .lab
+            .errors()
+            .iter()
+            .all(|(_, _, text)| text.len() < 200)
+    );
 }

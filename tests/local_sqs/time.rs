@@ -117,10 +117,18 @@ async fn a_waiting_receive_notices_what_becomes_due_later() {
     let sqs = babelqueue::local::LocalSqs::new();
     let url = sqs.create_queue("q");
     let (client, start) = (sqs.client(), tokio::time::Instant::now());
-    let wait = client.receive_message().queue_url(&url).wait_time_seconds(20).send();
+    let wait = client
+        .receive_message()
+        .queue_url(&url)
+        .wait_time_seconds(20)
+        .send();
     let wait = tokio::spawn(wait);
     tokio::task::yield_now().await;
-    let send = client.send_message().queue_url(&url).message_body("late").delay_seconds(3);
+    let send = client
+        .send_message()
+        .queue_url(&url)
+        .message_body("late")
+        .delay_seconds(3);
     send.send().await.expect("sent");
     let received = wait.await.expect("no panic").expect("received");
     assert_eq!(received.messages().len(), 1);

@@ -202,7 +202,9 @@ impl WireDelay {
 
     /// For a delay that somebody stated: a fraction is rounded up, so that it never becomes zero.
     pub fn given(delay: Duration) -> Self {
-        let seconds = delay.as_secs().saturating_add(u64::from(delay.subsec_nanos() > 0));
+        let seconds = delay
+            .as_secs()
+            .saturating_add(u64::from(delay.subsec_nanos() > 0));
         match i32::try_from(seconds) {
             Ok(seconds) if seconds <= MAX_VISIBILITY_SECONDS => Self {
                 seconds,
@@ -223,7 +225,8 @@ impl WireDelay {
             return self;
         }
         // One second of margin: SQS's clock started before we saw the answer.
-        let used = i32::try_from(elapsed.as_secs().saturating_add(2)).unwrap_or(MAX_VISIBILITY_SECONDS);
+        let used =
+            i32::try_from(elapsed.as_secs().saturating_add(2)).unwrap_or(MAX_VISIBILITY_SECONDS);
         let left = (MAX_VISIBILITY_SECONDS - used).max(0);
         if self.seconds <= left {
             return self;
