@@ -1,9 +1,10 @@
 //! What a handler may know of the message it was given: the envelope, the reconciled attempts,
 //! the delivered headers and what SQS said of the delivery. Reads the envelope's types only.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
+use crate::envelope::trace_context::{self, RemoteParent};
 use crate::envelope::{Envelope, Headers, Meta};
 
 /// One delivery of one message: an owned, cheap to clone handle on a [`Context`].
@@ -48,6 +49,7 @@ pub struct Context {
     attempts: u64,
     headers: Headers,
     source: Source,
+    claim_token: OnceLock<String>,
 }
 
 /// What SQS said of a delivery (SPEC §2.6).
@@ -89,6 +91,7 @@ impl Context {
             attempts,
             headers,
             source,
+            claim_token: OnceLock::new(),
         }
     }
 
@@ -136,6 +139,24 @@ impl Context {
     /// What SQS said of the delivery.
     pub fn source(&self) -> &Source {
         &self.source
+    }
+
+    /// The token of the claim that the message is handled under, when the consumer's idempotency
+    /// store hands out claims (SPEC §3.1): for fencing writes to other systems.
+    pub fn claim_token(&self) -> Option<&str> {
+        self.claim_token.get().map(String::as_str)
+    }
+
+    #[cfg(all(feature = "idempotency", feature = "sqs"))]
+    pub(crate) fn set_claim_token(&self, token: &str) {
+        // A delivery is handled once.
+        let _ = self.claim_token.set(token.to_owned());
+    }
+
+    /// The remote parent of the delivery's span: its `traceparent` header, else derived from the
+    /// trace id (SPEC §3.5).
+    pub fn remote_parent(&self) -> RemoteParent {
+        trace_context::extract(self.headers.get("traceparent"), self.trace_id())
     }
 
     /// How long ago the message was sent, by SQS's clock against ours; zero when they disagree.

@@ -50,6 +50,8 @@ pub mod context;
 pub mod envelope;
 mod error;
 pub mod handler;
+#[cfg(feature = "idempotency")]
+pub mod idempotency;
 #[cfg(feature = "local")]
 pub mod local;
 pub mod message;
@@ -57,6 +59,8 @@ pub mod message;
 pub(crate) mod pipeline;
 pub mod policy;
 pub mod router;
+#[cfg(feature = "schema")]
+pub mod schema;
 #[cfg(feature = "sqs")]
 pub mod sqs;
 

@@ -64,6 +64,10 @@ pub enum ErrorKind {
     Panic,
     /// The handler ran longer than it may.
     Timeout,
+    /// `data` does not fit the schema of its URN.
+    Schema,
+    /// The idempotency store could not be asked.
+    Idempotency,
 }
 
 impl HandlerError {

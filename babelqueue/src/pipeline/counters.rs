@@ -13,7 +13,7 @@ macro_rules! counters {
 }
 
 counters! {
-    received handled discarded failed retried dead_lettered deleted released left errors
+    received handled duplicates discarded failed retried dead_lettered deleted released left errors
     receive_calls empty_receives delete_calls visibility_calls send_calls other_calls
 }
 

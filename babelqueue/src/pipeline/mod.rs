@@ -10,6 +10,7 @@ mod counters;
 mod dispatch;
 mod failure;
 mod intake;
+mod layers;
 mod process;
 mod record;
 mod report;
@@ -22,6 +23,8 @@ pub(crate) use copy::DeadLetterMessage;
 pub(crate) use counters::Counters;
 pub(crate) use dispatch::{Bound, Dispatch};
 pub(crate) use failure::{Panicked, error_text, panic_text};
+#[cfg(feature = "schema")]
+pub(crate) use layers::Validation;
 pub(crate) use process::{
     DeadLetterTarget, Ending, Pipeline, Processed, Redact, ReleaseDelay, Settlement, UnknownHook,
 };

@@ -18,6 +18,9 @@ use super::failure::{
     short_type_name,
 };
 use super::intake::{Opened, open};
+use super::layers::Layered;
+#[cfg(feature = "schema")]
+use super::layers::Validation;
 use super::record::Record;
 use super::report::{Reporter, Subject};
 use crate::BoxFuture;
@@ -56,6 +59,10 @@ pub(crate) struct Pipeline {
     pub(crate) lenient: bool,
     pub(crate) lang: Cow<'static, str>,
     pub(crate) handler_timeout: Option<Duration>,
+    #[cfg(feature = "idempotency")]
+    pub(crate) guard: Option<crate::idempotency::Idempotency>,
+    #[cfg(feature = "schema")]
+    pub(crate) validation: Option<Validation>,
     pub(crate) unknown_hook: Option<UnknownHook>,
     pub(crate) redact: Option<Redact>,
     pub(crate) reporter: Reporter,
@@ -77,6 +84,8 @@ pub(crate) enum Ending {
     Handled,
     Discarded,
     Failed,
+    /// It had been handled before.
+    Duplicate,
     /// No handler had it.
     Unhandled,
 }
@@ -192,7 +201,18 @@ impl Pipeline {
             attempts = context.attempts(),
         );
         let delivery_number = context.attempts().saturating_add(1);
-        let result = self.call(handler, delivery.clone()).instrument(span).await;
+        let layered = self.layered(record, handler, delivery.clone());
+        let result = match layered.instrument(span).await {
+            Layered::Answer(result) => result,
+            Layered::Duplicate => {
+                return self.unreported(Settlement::Delete, Ending::Duplicate, delivery);
+            }
+            Layered::Held(remaining) => {
+                // At once would only be the same answer again.
+                let delay = WireDelay::given(remaining.max(Duration::from_secs(1)));
+                return self.unreported(Settlement::Release(delay), Ending::Unhandled, delivery);
+            }
+        };
         let event = Event::Handled {
             result: &result,
             delivery_number,
@@ -212,8 +232,24 @@ impl Pipeline {
         self.finish(record, Seen::Delivery(delivery), event, cause)
     }
 
+    /// What a layer has decided before the handler: no failure, and nothing to report.
+    fn unreported(&self, settlement: Settlement, ending: Ending, delivery: Delivery) -> Processed {
+        let message_id = &delivery.context().source().message_id;
+        tracing::debug!(
+            queue = &*self.queue,
+            message_id,
+            ?ending,
+            "not handled again"
+        );
+        Processed {
+            settlement,
+            ending,
+            seen: Seen::Delivery(delivery),
+        }
+    }
+
     /// Runs the handler; a panic and the timeout become its failure.
-    async fn call(&self, handler: usize, delivery: Delivery) -> HandlerResult {
+    pub(super) async fn call(&self, handler: usize, delivery: Delivery) -> HandlerResult {
         let call = AssertUnwindSafe(self.dispatch.call(handler, delivery)).catch_unwind();
         let ended = match self.handler_timeout {
             None => call.await,

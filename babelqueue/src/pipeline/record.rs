@@ -19,6 +19,8 @@ pub(crate) struct Record {
     /// `ApproximateReceiveCount`, as text.
     pub(crate) receive_count: Option<String>,
     pub(crate) group_id: Option<String>,
+    /// When SQS shows it to others again, from now; if that is known.
+    pub(crate) visible_after: Option<Duration>,
     /// `SentTimestamp` in Unix milliseconds.
     pub(crate) sent_at: Option<u64>,
     /// `ApproximateFirstReceiveTimestamp` in Unix milliseconds.

@@ -22,6 +22,7 @@ pub(super) fn record(message: Message) -> Record {
         attributes: from_sdk(message.message_attributes.unwrap_or_default()),
         receive_count,
         group_id,
+        visible_after: None,
         sent_at: sent_at.and_then(|millis| millis.parse().ok()),
         first_received_at: first.and_then(|millis| millis.parse().ok()),
     }

@@ -209,6 +209,27 @@ impl<R, S> SqsConsumerBuilder<R, S> {
         self.with(|options| options.redact = Some(Arc::new(redact)))
     }
 
+    /// Handles each message once, by its `meta.id`: a store of what was handled, or an
+    /// [`Idempotency`](crate::idempotency::Idempotency) that says more (SPEC §3.1).
+    #[cfg(feature = "idempotency")]
+    pub fn idempotency(self, store: impl Into<crate::idempotency::Idempotency>) -> Self {
+        let guard = store.into();
+        self.with(|options| options.guard = Some(guard))
+    }
+
+    /// Validates payloads before their handlers; URNs without a schema are not validated. A
+    /// violation fails the message as a handler's error does (SPEC §3.6).
+    #[cfg(feature = "schema")]
+    pub fn validate_payloads(self, schemas: impl crate::schema::SchemaProvider + 'static) -> Self {
+        self.with(|options| options.schemas = Some(Arc::new(schemas)))
+    }
+
+    /// Gives a message up at once when its payload violates its schema, in place of retrying it.
+    #[cfg(feature = "schema")]
+    pub fn permanent_schema_errors(self) -> Self {
+        self.with(|options| options.permanent_schema_errors = true)
+    }
+
     /// Accepts envelopes without attempts, data, trace id or meta, filling in defaults
     /// (SPEC §2.10).
     pub fn lenient(self) -> Self {

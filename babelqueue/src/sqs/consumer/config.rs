@@ -83,6 +83,13 @@ pub(super) fn assemble(
         lenient: options.lenient,
         lang: options.lang,
         handler_timeout: options.handler_timeout,
+        #[cfg(feature = "idempotency")]
+        guard: options.guard,
+        #[cfg(feature = "schema")]
+        validation: options.schemas.map(|schemas| crate::pipeline::Validation {
+            schemas,
+            permanent: options.permanent_schema_errors,
+        }),
         unknown_hook: options.unknown_hook,
         redact: options.redact,
         reporter,

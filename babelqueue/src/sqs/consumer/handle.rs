@@ -45,6 +45,7 @@ impl Handle {
         Stats {
             received: counters.received.get(),
             handled: counters.handled.get(),
+            duplicates: counters.duplicates.get(),
             discarded: counters.discarded.get(),
             failed: counters.failed.get(),
             retried: counters.retried.get(),
@@ -96,6 +97,8 @@ pub struct Stats {
     pub received: u64,
     /// Messages whose handler succeeded.
     pub handled: u64,
+    /// Messages that were not handled again (SPEC §3.1).
+    pub duplicates: u64,
     /// Messages that a handler discarded.
     pub discarded: u64,
     /// Messages whose handler failed, panicked or timed out.

@@ -32,6 +32,12 @@ pub(super) struct Options {
     pub(super) unknown_hook: Option<UnknownHook>,
     pub(super) error_hook: Option<ErrorHook>,
     pub(super) redact: Option<Redact>,
+    #[cfg(feature = "idempotency")]
+    pub(super) guard: Option<crate::idempotency::Idempotency>,
+    #[cfg(feature = "schema")]
+    pub(super) schemas: Option<std::sync::Arc<dyn crate::schema::SchemaProvider>>,
+    #[cfg(feature = "schema")]
+    pub(super) permanent_schema_errors: bool,
     pub(super) lenient: bool,
     pub(super) retry_payload_errors: bool,
     pub(super) lang: Cow<'static, str>,
@@ -61,6 +67,12 @@ impl Default for Options {
             unknown_hook: None,
             error_hook: None,
             redact: None,
+            #[cfg(feature = "idempotency")]
+            guard: None,
+            #[cfg(feature = "schema")]
+            schemas: None,
+            #[cfg(feature = "schema")]
+            permanent_schema_errors: false,
             lenient: false,
             retry_payload_errors: false,
             lang: Cow::Borrowed(LANG),

@@ -186,9 +186,10 @@ impl Driver {
             self.leave(key);
             return;
         }
-        let Some(record) = flight.record.take() else {
+        let Some(mut record) = flight.record.take() else {
             return;
         };
+        record.visible_after = flight.lease.map(|until| until - now);
         if self.shared.moved().contains(&record.message_id) {
             // It is in the dead-letter queue already: only its delete had failed.
             flight.stage = Stage::Settling;

@@ -57,6 +57,11 @@ impl Heartbeat {
         }
     }
 
+    /// The visibility timeout in force, if it is known and not zero.
+    pub(super) fn timeout(&self) -> Option<Duration> {
+        self.timeout
+    }
+
     pub(super) fn next_wake(&self) -> Option<Instant> {
         self.next
     }
@@ -104,9 +109,13 @@ impl Driver {
             }
         }
         if !changes.is_empty() {
+            let claims = self.claims_of(changes.iter().map(|change| change.key));
             let shared = Arc::clone(&self.shared);
             self.calls.push(Box::pin(async move {
-                Done::Beaten(change_visibility(shared, changes).await)
+                let renewed = claims.renew(&shared, timeout);
+                let changed = change_visibility(Arc::clone(&shared), changes);
+                let ((), results) = futures_util::future::join(renewed, changed).await;
+                Done::Beaten(results)
             }));
         }
     }

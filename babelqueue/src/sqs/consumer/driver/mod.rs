@@ -4,6 +4,7 @@
 
 mod arrivals;
 mod calls;
+mod claims;
 mod deletes;
 mod flights;
 mod heartbeat;
@@ -203,6 +204,7 @@ impl Driver {
                 }
                 self.heartbeat = Heartbeat::new(&self.shared.config, Some(&facts));
                 self.heartbeat.adopt(&mut self.flights);
+                self.renew_running_claims();
                 // Another run of the same consumer may have been first; both read the same.
                 let _ = self.shared.facts.set(facts);
             }

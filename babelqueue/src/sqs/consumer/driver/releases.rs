@@ -99,8 +99,10 @@ impl Driver {
         if changes.is_empty() {
             return;
         }
+        let claims = self.claims_of(changes.iter().map(|change| change.key));
         let shared = Arc::clone(&self.shared);
         self.calls.push(Box::pin(async move {
+            claims.abandon(&shared).await;
             Done::Released(change_visibility(shared, changes).await)
         }));
     }

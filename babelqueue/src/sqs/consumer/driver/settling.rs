@@ -65,6 +65,7 @@ impl Driver {
                 counters.handled.one();
                 self.tally.handled += 1;
             }
+            Ending::Duplicate => counters.duplicates.one(),
             Ending::Discarded => counters.discarded.one(),
             Ending::Unhandled => {}
             Ending::Failed => {

@@ -1,0 +1,98 @@
+//! The claims of running handlers: they are renewed with their messages, and given back with those
+//! that were cancelled (SPEC §3.1). All of it does nothing unless the consumer handles under claims.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Driver;
+use super::flights::{Key, Stage};
+use crate::sqs::consumer::shared::Shared;
+
+/// How long a store may take to give claims back, before the messages are released all the same.
+#[cfg(feature = "idempotency")]
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The deliveries whose claims are meant, by their `MessageId`s.
+#[derive(Debug, Default)]
+pub(super) struct Claims {
+    owners: Vec<String>,
+}
+
+impl Driver {
+    /// The claims of these messages.
+    pub(super) fn claims_of(&self, keys: impl Iterator<Item = Key>) -> Claims {
+        if !has_claims(&self.shared) {
+            return Claims::default();
+        }
+        let owner = |key| Some(self.flights.get(key)?.message_id.clone());
+        Claims {
+            owners: keys.filter_map(owner).collect(),
+        }
+    }
+
+    /// Lets the claims taken before the timeout was known last as long as their messages.
+    pub(super) fn renew_running_claims(&mut self) {
+        let Some(timeout) = self.heartbeat.timeout() else {
+            return;
+        };
+        let running = |(key, flight): (Key, &mut super::flights::Flight)| {
+            (flight.stage == Stage::Running).then_some(key)
+        };
+        let keys: Vec<_> = self.flights.iter_mut().filter_map(running).collect();
+        let claims = self.claims_of(keys.into_iter());
+        if claims.owners.is_empty() {
+            return;
+        }
+        let shared = Arc::clone(&self.shared);
+        tokio::spawn(async move { claims.renew(&shared, timeout).await });
+    }
+}
+
+#[cfg(feature = "idempotency")]
+fn has_claims(shared: &Shared) -> bool {
+    let guard = shared.pipeline.guard.as_ref();
+    guard.is_some_and(crate::idempotency::Idempotency::has_claims)
+}
+
+#[cfg(not(feature = "idempotency"))]
+fn has_claims(_: &Shared) -> bool {
+    false
+}
+
+#[cfg(feature = "idempotency")]
+impl Claims {
+    /// Renews them to the full timeout; gives up when that has passed.
+    pub(super) async fn renew(self, shared: &Shared, timeout: Duration) {
+        let Some(guard) = &shared.pipeline.guard else {
+            return;
+        };
+        let all = self.owners.iter().map(|owner| guard.renew(owner, timeout));
+        let all = futures_util::future::join_all(all);
+        if tokio::time::timeout(timeout, all).await.is_err() {
+            tracing::warn!("the idempotency store does not answer: claims are not renewed");
+        }
+    }
+
+    /// Gives back those whose runs were cancelled; the others have none any more.
+    pub(super) async fn abandon(self, shared: &Shared) {
+        let Some(guard) = &shared.pipeline.guard else {
+            return;
+        };
+        let all = self.owners.iter().map(|owner| guard.abandon(owner));
+        let all = futures_util::future::join_all(all);
+        if tokio::time::timeout(PATIENCE, all).await.is_err() {
+            tracing::warn!("the idempotency store does not answer: claims end with their leases");
+        }
+    }
+}
+
+#[cfg(not(feature = "idempotency"))]
+impl Claims {
+    pub(super) async fn renew(self, _: &Shared, _: Duration) {
+        debug_assert!(self.owners.is_empty());
+    }
+
+    pub(super) async fn abandon(self, _: &Shared) {
+        debug_assert!(self.owners.is_empty());
+    }
+}

@@ -1,0 +1,122 @@
+//! The cross-SDK conformance suite 1.8.0, through the public API and, where a queue takes part,
+//! through the real publisher and consumer over the embedded SQS (SPEC part 5).
+//!
+//! The suite is obtained by `pip download`, checked by its hash, and kept below the target
+//! folder; nothing of it is committed. The outcome goes to `target/conformance/results.json`.
+
+mod case;
+mod compare;
+mod gate;
+mod results;
+mod run;
+mod sections;
+mod suite;
+mod tamper;
+mod world;
+
+use std::collections::BTreeMap;
+
+use crate::case::Case;
+use crate::run::{execute, execute_all};
+use crate::suite::Suite;
+
+/// What this package carries, beside the core: the SQS transport, and the extraction and
+/// injection of `traceparent`.
+const BINDINGS: [&str; 2] = ["otel", "sqs"];
+
+fn suite() -> Suite {
+    match Suite::obtain() {
+        Ok(suite) => suite,
+        Err(error) => panic!("the conformance suite cannot be obtained: {error}"),
+    }
+}
+
+#[test]
+fn conformance() {
+    let suite = suite();
+    let outcome = execute_all(&suite.cases());
+    let results = results::write(&suite, &outcome);
+    let failures: Vec<_> = outcome
+        .iter()
+        .filter_map(|((section, id), verdict)| {
+            let reason = verdict.as_ref().err()?;
+            Some(format!("{section} {id}: {reason}"))
+        })
+        .collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    let complaints = gate::check(&suite, &results);
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+    assert_eq!(outcome.len(), 333);
+}
+
+/// Every expectation of every case is changed, one at a time, and each change must be noticed.
+#[test]
+fn a_tampered_expectation_fails() {
+    let suite = suite();
+    let mut by_section: BTreeMap<String, usize> = BTreeMap::new();
+    let mut unnoticed = Vec::new();
+    for case in suite.cases() {
+        let variants = tamper::variants(&case);
+        assert!(
+            !variants.is_empty(),
+            "{} {}: nothing to tamper with",
+            case.section,
+            case.id
+        );
+        for (what, value) in variants {
+            let tampered = Case {
+                value,
+                ..case.clone()
+            };
+            if execute(&tampered).is_ok() {
+                unnoticed.push(format!("{} {}: {what}", case.section, case.id));
+            }
+            *by_section.entry(case.section.clone()).or_default() += 1;
+        }
+    }
+    assert!(
+        unnoticed.is_empty(),
+        "not noticed:\n{}",
+        unnoticed.join("\n")
+    );
+    assert_eq!(by_section.len(), 18, "{by_section:?}");
+}
+
+#[test]
+fn a_case_that_nobody_runs_fails() {
+    let suite = suite();
+    let mut cases = suite.cases();
+    let mut unknown = cases.remove(0);
+    unknown.section = "made_up".to_owned();
+    assert!(execute(&unknown).is_err());
+
+    // And one that is missing from the results, or beside them, does not pass the gate.
+    let outcome = execute_all(&cases);
+    let results = results::render(&suite, &outcome);
+    let complaints = gate::check(&suite, &results);
+    assert_eq!(complaints.len(), 1, "{complaints:?}");
+    let mut forged = results::render(&suite, &outcome);
+    forged["sections"]["made_up"] = serde_json::json!({ "x": { "status": "skip" } });
+    assert!(gate::check(&suite, &forged).len() > 1);
+}
+
+#[test]
+fn a_missing_network_is_a_clear_failure() {
+    let error = suite::download_from(Some("http://127.0.0.1:9/simple"))
+        .expect_err("nothing answers there")
+        .to_string();
+    for word in ["pip", "babelqueue==1.24.0", suite::ARCHIVE_VARIABLE] {
+        assert!(error.contains(word), "{error}");
+    }
+}
+
+#[test]
+fn an_archive_that_was_changed_is_refused() {
+    let suite = suite();
+    let mut archive = suite.archive().to_vec();
+    archive.push(0);
+    let error = Suite::unpack(archive)
+        .expect_err("its hash is another")
+        .to_string();
+    assert!(error.contains("SHA-256"), "{error}");
+}
