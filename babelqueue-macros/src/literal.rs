@@ -1,8 +1,8 @@
 //! Values of options. Under `macro_rules!` a fragment arrives in an invisible group, which is
 //! looked through.
 
-use syn::parse::ParseStream;
-use syn::{Error, Expr, ExprLit, Lit, LitStr, Path, Type};
+use syn::meta::ParseNestedMeta;
+use syn::{Error, Expr, ExprLit, Lit, LitStr, Path, Token, Type};
 
 /// The string literal that an attribute's value must be; `what` goes into the message.
 pub(crate) fn string(value: &Expr, what: &str) -> syn::Result<LitStr> {
@@ -14,23 +14,44 @@ pub(crate) fn string(value: &Expr, what: &str) -> syn::Result<LitStr> {
         }) => Ok(text.clone()),
         other => Err(Error::new_spanned(
             other,
-            format!("{what} is a string literal"),
+            format!("{what} is a string literal: put it in quotes"),
         )),
     }
 }
 
 /// Parses `= "…"` behind an option's name.
-pub(crate) fn string_value(input: ParseStream<'_>, what: &str) -> syn::Result<LitStr> {
-    if !input.peek(syn::Token![=]) {
-        return Err(input.error(format!("{what} needs a value: write `{what} = \"…\"`")));
+pub(crate) fn string_value(meta: &ParseNestedMeta<'_>, what: &str) -> syn::Result<LitStr> {
+    if !meta.input.peek(Token![=]) {
+        return Err(meta.error(format!("`{what}` needs a value: write `{what} = \"…\"`")));
     }
-    input.parse::<syn::Token![=]>()?;
-    string(&input.parse()?, what)
+    meta.input.parse::<Token![=]>()?;
+    string(&meta.input.parse()?, &format!("`{what}`"))
+}
+
+/// Sees to it that nothing is behind an option that is set by its name alone.
+pub(crate) fn no_value(meta: &ParseNestedMeta<'_>, what: &str) -> syn::Result<()> {
+    if meta.input.is_empty() || meta.input.peek(Token![,]) {
+        return Ok(());
+    }
+    Err(meta.error(format!("`{what}` takes no value: write `{what}` alone")))
+}
+
+/// Sets an option that may be given once.
+pub(crate) fn once<T>(
+    option: &mut Option<T>,
+    value: T,
+    meta: &ParseNestedMeta<'_>,
+    what: &str,
+) -> syn::Result<()> {
+    match option.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(meta.error(format!("`{what}` is given twice"))),
+    }
 }
 
 /// Parses `= "path"` behind `crate`.
-pub(crate) fn crate_value(input: ParseStream<'_>) -> syn::Result<Path> {
-    let text = string_value(input, "crate")?;
+pub(crate) fn crate_value(meta: &ParseNestedMeta<'_>) -> syn::Result<Path> {
+    let text = string_value(meta, "crate")?;
     text.parse_with(Path::parse_mod_style)
         .map_err(|_| Error::new_spanned(&text, "`crate` is the path of babelqueue, such as \"bq\""))
 }

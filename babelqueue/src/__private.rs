@@ -23,14 +23,20 @@ pub use crate::router::{
 pub struct Probe<T>(PhantomData<fn() -> T>);
 
 impl<T: BabelMessage> Probe<T> {
-    pub const URN: Option<&'static str> = Some(T::URN);
-    pub const ALIASES: &'static [&'static str] = T::ALIASES;
+    pub const BABEL_URN: Option<&'static str> = Some(T::URN);
+    pub const BABEL_ALIASES: &'static [&'static str] = T::ALIASES;
 }
 
-/// What a type that is no message answers.
+impl<T: NotAnObject> Probe<T> {
+    pub const BABEL_IS_OBJECT: bool = false;
+}
+
+/// What a type answers that is no message, and nothing known to be written as a number, a string
+/// or an array.
 pub trait NoMessage {
-    const URN: Option<&'static str> = None;
-    const ALIASES: &'static [&'static str] = &[];
+    const BABEL_URN: Option<&'static str> = None;
+    const BABEL_ALIASES: &'static [&'static str] = &[];
+    const BABEL_IS_OBJECT: bool = true;
 }
 
 impl<T> NoMessage for Probe<T> {}
@@ -41,14 +47,14 @@ pub struct SchemaProbe<T>(PhantomData<fn() -> T>);
 
 #[cfg(feature = "schema")]
 impl<T: schemars::JsonSchema> SchemaProbe<T> {
-    pub fn schema() -> Option<Value> {
+    pub fn babel_schema() -> Option<Value> {
         require_schema::<T>()
     }
 }
 
 /// What a type without a schema answers.
 pub trait NoSchema {
-    fn schema() -> Option<Value> {
+    fn babel_schema() -> Option<Value> {
         None
     }
 }
@@ -100,13 +106,13 @@ pub struct Key<'a, T>(pub &'a T);
 /// An id that may be missing.
 pub trait KeyOfOption {
     type Id;
-    fn key(&self) -> Self::Id;
+    fn babel_key(&self) -> Self::Id;
 }
 
 impl<T: Display> KeyOfOption for Key<'_, Option<T>> {
     type Id = Option<String>;
 
-    fn key(&self) -> Option<String> {
+    fn babel_key(&self) -> Option<String> {
         self.0.as_ref().map(ToString::to_string)
     }
 }
@@ -114,13 +120,13 @@ impl<T: Display> KeyOfOption for Key<'_, Option<T>> {
 /// An id that is always there.
 pub trait KeyOfDisplay {
     type Id;
-    fn key(&self) -> Self::Id;
+    fn babel_key(&self) -> Self::Id;
 }
 
 impl<T: Display> KeyOfDisplay for Key<'_, T> {
     type Id = Option<String>;
 
-    fn key(&self) -> Option<String> {
+    fn babel_key(&self) -> Option<String> {
         Some(self.0.to_string())
     }
 }
@@ -128,13 +134,13 @@ impl<T: Display> KeyOfDisplay for Key<'_, T> {
 /// Neither: turned into one error by [`IdSource`].
 pub trait KeyOfNeither {
     type Id;
-    fn key(&self) -> Self::Id;
+    fn babel_key(&self) -> Self::Id;
 }
 
 impl<T> KeyOfNeither for &Key<'_, T> {
     type Id = NoId<T>;
 
-    fn key(&self) -> NoId<T> {
+    fn babel_key(&self) -> NoId<T> {
         NoId(PhantomData)
     }
 }
@@ -191,4 +197,43 @@ pub fn fmt_routes<R: RouteTable>(f: &mut std::fmt::Formatter<'_>) -> std::fmt::R
                 .map(|route| (route.urn, route.handler)),
         )
         .finish()
+}
+
+/// Types that serde writes as a number, a string, a boolean or an array.
+pub trait NotAnObject {}
+
+macro_rules! no_objects {
+    ($($type:ty)*) => {$( impl NotAnObject for $type {} )*};
+}
+
+no_objects! { bool char f32 f64 i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize str String }
+
+impl<T> NotAnObject for Vec<T> {}
+impl<T, const N: usize> NotAnObject for [T; N] {}
+impl<T> NotAnObject for [T] {}
+impl<T> NotAnObject for std::collections::VecDeque<T> {}
+impl<T> NotAnObject for std::collections::BTreeSet<T> {}
+impl<T, S> NotAnObject for std::collections::HashSet<T, S> {}
+impl<A, B> NotAnObject for (A, B) {}
+impl<A, B, C> NotAnObject for (A, B, C) {}
+impl<T: NotAnObject + ToOwned + ?Sized> NotAnObject for std::borrow::Cow<'_, T> {}
+impl<T: NotAnObject + ?Sized> NotAnObject for Box<T> {}
+impl<T: NotAnObject> NotAnObject for Option<T> {}
+
+/// Refuses a newtype of one of them.
+#[track_caller]
+pub const fn check_shape(is_object: bool) {
+    assert!(
+        is_object,
+        "serde writes this newtype as a number, a string or an array, and `data` is an object: \
+         name the field"
+    );
+}
+
+/// Converts a handler's answer; whether it can be one is asked here, at the return type.
+///
+/// # Errors
+/// The handler's own.
+pub fn into_outcome<R: IntoOutcome>(answer: R) -> HandlerResult {
+    answer.into_outcome()
 }

@@ -49,10 +49,6 @@ pub trait BabelMessage {
     /// Older URNs that a handler of this message accepts as well (`#[babel(alias = "…")]`).
     const ALIASES: &'static [&'static str] = &[];
 
-    /// Whether serde writes this type as `null`, which the wire form turns into `{}`.
-    #[doc(hidden)]
-    const UNIT: bool = false;
-
     /// The ordering key on a FIFO queue, the tenant of a fair queue on a standard one: the field
     /// marked `#[babel(group_id)]`. `None` falls through to the publisher's own group (SPEC §2.3).
     fn group_id(&self) -> Option<String> {

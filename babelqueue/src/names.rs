@@ -87,6 +87,8 @@ macro_rules! __from_handlers {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __merge {
+    () => { $crate::__from_handlers![] };
+    ($only:path $(,)?) => { $only };
     ($first:path, $second:path $(, $more:path)* $(,)?) => {{
         const _: () = $crate::__private::assert_disjoint::<$first, $second>();
         $crate::__merge!(@ ($crate::__private::Merged<$first, $second>)

@@ -241,6 +241,35 @@ async fn a_unit_payload_takes_any_object() {
 }
 
 #[tokio::test]
+async fn a_newtype_of_a_unit_is_one_too() {
+    #[derive(Serialize, Deserialize)]
+    struct Ping;
+    #[derive(Serialize, Deserialize, BabelMessage)]
+    #[urn = "urn:babel:wrapped"]
+    struct Wrapped(Ping);
+    #[derive(Serialize, Deserialize, BabelMessage)]
+    #[serde(transparent)]
+    #[urn = "urn:babel:transparent"]
+    struct Transparent {
+        inner: (),
+    }
+    #[babel_handler]
+    async fn wrapped(_: Wrapped) {}
+    #[babel_handler]
+    async fn transparent(message: Transparent) {
+        message.inner
+    }
+    let router = Router::from_handlers![wrapped, transparent];
+    for urn in ["urn:babel:wrapped", "urn:babel:transparent"] {
+        assert_eq!(
+            run(router, &(), urn, "{}").await.unwrap(),
+            Outcome::Done,
+            "{urn}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn c_071_an_optional_field_stays_optional() {
     mod seconds {
         pub(super) fn deserialize<'de, D: serde::Deserializer<'de>>(

@@ -25,9 +25,14 @@ struct Unit;
 
 #[derive(Serialize, Deserialize, BabelMessage)]
 #[urn = "urn:babel:list"]
-struct List(Vec<u64>);
+struct List(Items);
 
-#[derive(Serialize, Deserialize, BabelMessage)]
+/// Not known to be written as an array, and written as one.
+#[derive(Serialize, Deserialize)]
+#[serde(transparent)]
+struct Items(Vec<u64>);
+
+#[derive(Debug, PartialEq, Serialize, Deserialize, BabelMessage)]
 #[urn = "urn:babel:map"]
 struct Map(HashMap<String, f64>);
 
@@ -137,7 +142,7 @@ async fn a_builder_outlives_its_message() {
 #[tokio::test]
 async fn data_is_an_object_or_nothing_is_sent() {
     let recorder = Recorder::default();
-    let error = List(vec![1]).publish(&recorder).await.unwrap_err();
+    let error = List(Items(vec![1])).publish(&recorder).await.unwrap_err();
     assert!(matches!(error, PublishError::Make(_)), "{error}");
     let nan = Map(HashMap::from([("x".to_owned(), f64::NAN)]));
     let error = nan.publish(&recorder).header("a", "b").await.unwrap_err();

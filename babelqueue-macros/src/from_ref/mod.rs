@@ -2,13 +2,14 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
+use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Error, Path};
 
 use crate::crate_path::CratePath;
 use crate::diagnostics::Errors;
 use crate::literal;
-use crate::message::unknown;
+use crate::message::{empty_list, unknown};
 
 pub(crate) fn derive(input: TokenStream) -> TokenStream {
     let input: DeriveInput = match syn::parse2(input) {
@@ -36,6 +37,7 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
         ));
         return errors.into_tokens();
     };
+    let allow = crate::message::allow_deprecated(&input.attrs);
     let mut seen: Vec<String> = Vec::new();
     let mut impls = TokenStream::new();
     for (field, member) in data.fields.iter().zip(data.fields.members()) {
@@ -54,11 +56,12 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
         }
         seen.push(spelled);
         let span = Span::call_site().located_at(ty.span());
-        let clone = quote_spanned!(span=> ::core::clone::Clone::clone(&state.#member));
+        let clone = quote_spanned!(span=> ::core::clone::Clone::clone(&babel_state.#member));
         impls.extend(quote! {
             #[automatically_derived]
+            #allow
             impl #krate::__private::FromRef<#state> for #ty {
-                fn from_ref(state: &#state) -> Self {
+                fn from_ref(babel_state: &#state) -> Self {
                     #clone
                 }
             }
@@ -70,42 +73,46 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
 
 fn crate_option(attributes: &[Attribute], errors: &mut Errors) -> Option<Path> {
     let mut path = None;
-    for attribute in attributes
-        .iter()
-        .filter(|attribute| attribute.path().is_ident("babel"))
-    {
-        errors.ok(attribute.parse_nested_meta(|meta| {
-            if meta.path.is_ident("crate") {
-                path = Some(literal::crate_value(meta.input)?);
-                return Ok(());
-            }
-            // A struct that is a message and a state at once has the message's options too.
-            if meta.path.is_ident("schema") {
-                return Ok(());
-            }
-            if meta.path.is_ident("alias") {
-                return literal::string_value(meta.input, "alias").map(drop);
-            }
-            Err(unknown(&meta.path, "of a state", &["crate"]))
-        }));
-    }
+    options(attributes, errors, |meta| {
+        if meta.path.is_ident("crate") {
+            return literal::once(&mut path, literal::crate_value(&meta)?, &meta, "crate");
+        }
+        // A struct that is a message and a state at once has the message's options too.
+        if meta.path.is_ident("schema") {
+            return Ok(());
+        }
+        if meta.path.is_ident("alias") {
+            return literal::string_value(&meta, "alias").map(drop);
+        }
+        Err(unknown(&meta.path, "of a state", &["crate"]))
+    });
     path
 }
 
 fn skipped(attributes: &[Attribute], errors: &mut Errors) -> bool {
     let mut skipped = false;
-    for attribute in attributes
-        .iter()
-        .filter(|attribute| attribute.path().is_ident("babel"))
-    {
-        errors.ok(attribute.parse_nested_meta(|meta| {
-            if meta.path.is_ident("skip") {
-                skipped = true;
-            } else if !meta.path.is_ident("group_id") && !meta.path.is_ident("dedup_id") {
-                return Err(unknown(&meta.path, "of a part of the state", &["skip"]));
-            }
-            Ok(())
-        }));
-    }
+    options(attributes, errors, |meta| {
+        if meta.path.is_ident("skip") {
+            skipped = true;
+            return literal::no_value(&meta, "skip");
+        }
+        if meta.path.is_ident("group_id") || meta.path.is_ident("dedup_id") {
+            return Ok(());
+        }
+        Err(unknown(&meta.path, "of a part of the state", &["skip"]))
+    });
     skipped
+}
+
+fn options(
+    attributes: &[Attribute],
+    errors: &mut Errors,
+    mut take: impl FnMut(ParseNestedMeta<'_>) -> syn::Result<()>,
+) {
+    for attribute in attributes {
+        if attribute.path().is_ident("babel") {
+            let parsed = attribute.parse_nested_meta(&mut take);
+            errors.ok(parsed.map_err(|error| empty_list(attribute, error)));
+        }
+    }
 }

@@ -39,15 +39,15 @@ pub(super) fn stub(model: &Model<'_>) -> TokenStream {
         }
         #(#cfgs)*
         #[automatically_derived]
-        impl<BabelState> #krate::__private::Handler<BabelState> for #name
+        impl<__BabelState> #krate::__private::Handler<__BabelState> for #name
         where
-            BabelState: ::core::marker::Sync,
+            __BabelState: ::core::marker::Sync,
         {
             async fn call(
-                delivery: &#krate::__private::Delivery,
-                _: &BabelState,
+                babel_delivery: &#krate::__private::Delivery,
+                _: &__BabelState,
             ) -> #krate::__private::HandlerResult {
-                #krate::__private::absent(delivery)
+                #krate::__private::absent(babel_delivery)
             }
         }
     }
@@ -56,6 +56,10 @@ pub(super) fn stub(model: &Model<'_>) -> TokenStream {
 /// The type lives beside the fn, in the other namespace; braces keep it out of the fn's own. Its
 /// name is made at the call site, so that no lint of the user's looks at it.
 fn type_name(ident: &Ident) -> Ident {
+    if ident == "gen" {
+        // A plain name to the user's edition, a keyword to this crate's.
+        return Ident::new_raw("gen", Span::call_site());
+    }
     let mut name = ident.clone();
     name.set_span(Span::call_site());
     name
@@ -74,6 +78,7 @@ fn item(model: &Model<'_>) -> TokenStream {
         #(#cfgs)*
         #[doc = #text]
         #[doc(hidden)]
+        #[non_exhaustive]
         #visibility struct #name {}
     }
 }
@@ -99,13 +104,15 @@ fn info(model: &Model<'_>) -> TokenStream {
                     #krate::__private::Probe::<#payload>::#constant
                 }}
             };
-            (ask("URN"), ask("ALIASES"))
+            (ask("BABEL_URN"), ask("BABEL_ALIASES"))
         }
         _ => (quote!(::core::option::Option::None), quote!(&[])),
     };
+    let allows = &model.allows;
     quote! {
         #(#cfgs)*
         #[automatically_derived]
+        #(#allows)*
         impl #krate::__private::HandlerInfo for #name {
             const NAME: &'static ::core::primitive::str = #text;
             const URN: ::core::option::Option<&'static ::core::primitive::str> = #urn;
@@ -127,48 +134,51 @@ fn call(model: &Model<'_>) -> TokenStream {
     } = model;
     let name = type_name(ident);
     let lifetime = lifetimes::delivery(Span::call_site());
-    let delivery = local("delivery", Span::call_site());
-    let state = local("state", Span::call_site());
+    let delivery = local("babel_delivery", Span::call_site());
+    let state = local("babel_state", Span::call_site());
     let bounds = extractors
         .iter()
-        .map(|ty| quote!(#ty: #krate::__private::FromDelivery<#lifetime, BabelState>));
+        .map(|ty| quote!(#ty: #krate::__private::FromDelivery<#lifetime, __BabelState>));
     let names: Vec<Ident> = (0..=extractors.len())
-        .map(|i| local(&format!("argument{i}"), Span::call_site()))
+        .map(|i| local(&format!("babel_argument{i}"), Span::call_site()))
         .collect();
     let first = payload
         .as_ref()
         .map(|ty| first_argument(model, ty, &names[0], &delivery));
     let others = extractors.iter().zip(&names[1..]).map(|(ty, name)| {
         quote! {
-            let #name = match <#ty as #krate::__private::FromDelivery<#lifetime, BabelState>>::from_delivery(
+            let #name = match <#ty as #krate::__private::FromDelivery<#lifetime, __BabelState>>::from_delivery(
                 #delivery, #state,
             ) {
-                ::core::result::Result::Ok(argument) => argument,
-                ::core::result::Result::Err(rejection) => {
-                    return ::core::result::Result::Err(#krate::__private::rejected(rejection));
+                ::core::result::Result::Ok(babel_value) => babel_value,
+                ::core::result::Result::Err(babel_rejection) => {
+                    return ::core::result::Result::Err(#krate::__private::rejected(babel_rejection));
                 }
             };
         }
     });
-    let span = model.output.map_or_else(Span::call_site, Spanned::span);
-    let answer = local("answer", span);
-    let output = model.output.map_or_else(|| quote!(()), in_expression);
+    let span = model
+        .output
+        .as_ref()
+        .map_or_else(Span::call_site, Spanned::span);
+    let answer = local("babel_answer", span);
+    // The type is not named: a typo in it is told once, at the fn.
     let convert = quote_spanned! {Span::call_site().located_at(span)=>
-        <#output as #krate::__private::IntoOutcome>::into_outcome(#answer)
+        #krate::__private::into_outcome(#answer)
     };
-    let allow = model.is_deprecated.then(|| quote!(#[allow(deprecated)]));
+    let allows = &model.allows;
     quote! {
         #(#cfgs)*
         #[automatically_derived]
-        #allow
-        impl<BabelState> #krate::__private::Handler<BabelState> for #name
+        #(#allows)*
+        impl<__BabelState> #krate::__private::Handler<__BabelState> for #name
         where
-            BabelState: #krate::__private::SharedState,
+            __BabelState: #krate::__private::SharedState,
             #(for<#lifetime> #bounds,)*
         {
             fn call<#lifetime>(
                 #delivery: &#lifetime #krate::__private::Delivery,
-                #state: &#lifetime BabelState,
+                #state: &#lifetime __BabelState,
             ) -> impl ::core::future::Future<Output = #krate::__private::HandlerResult>
                    + ::core::marker::Send
                    + #lifetime {
@@ -195,8 +205,10 @@ fn first_argument(model: &Model<'_>, ty: &Type, name: &Ident, delivery: &Ident) 
     let decode = quote_spanned!(at_type=> #krate::__private::payload::<#ty>);
     quote! {
         let #name = match #decode(#delivery) {
-            ::core::result::Result::Ok(payload) => payload,
-            ::core::result::Result::Err(error) => return ::core::result::Result::Err(error),
+            ::core::result::Result::Ok(babel_value) => babel_value,
+            ::core::result::Result::Err(babel_error) => {
+                return ::core::result::Result::Err(babel_error);
+            }
         };
     }
 }

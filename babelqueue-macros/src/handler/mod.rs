@@ -18,7 +18,7 @@ pub(crate) fn attribute(options: TokenStream, item: TokenStream) -> TokenStream 
         }
     };
     let (model, errors) = model::Model::of(options, &function);
-    let generated = if model.is_method || model.krate.is_missing() {
+    let generated = if model.is_method || model.is_twice || model.krate.is_missing() {
         TokenStream::new()
     } else if errors.is_empty() {
         expand::handler(&model)

@@ -1,9 +1,8 @@
 //! The checked form of a handler.
 
 use proc_macro2::TokenStream;
-use syn::{
-    Attribute, Error, FnArg, GenericParam, Ident, Lifetime, ReturnType, Signature, Type, Visibility,
-};
+use syn::visit_mut::{VisitMut, visit_type_mut};
+use syn::{Attribute, Error, FnArg, GenericParam, Ident, ReturnType, Signature, Type, Visibility};
 
 use super::lifetimes;
 use super::parse::{self, Function, Options};
@@ -18,7 +17,10 @@ pub(super) struct Model<'a> {
     pub(super) ident: &'a Ident,
     /// Switch the fn, and with it all that is generated.
     pub(super) cfgs: Vec<&'a Attribute>,
-    pub(super) is_deprecated: bool,
+    /// Another `#[babel_handler]` follows, which generates what there is to generate.
+    pub(super) is_twice: bool,
+    /// Lints that the user allows on the handler, and the one that a deprecated fn asks for.
+    pub(super) allows: Vec<Attribute>,
     /// Stands in an `impl`, where nothing can be generated beside it.
     pub(super) is_method: bool,
     pub(super) fallback: bool,
@@ -28,7 +30,7 @@ pub(super) struct Model<'a> {
     pub(super) payload: Option<Type>,
     pub(super) extractors: Vec<Type>,
     /// `None` for a fn that returns nothing.
-    pub(super) output: Option<&'a Type>,
+    pub(super) output: Option<Type>,
 }
 
 impl<'a> Model<'a> {
@@ -37,17 +39,33 @@ impl<'a> Model<'a> {
         let options: Options = errors.ok(parse::options(options)).unwrap_or_default();
         let signature = &function.signature;
         check_qualifiers(signature, &mut errors);
-        let own = own_lifetimes(signature, &mut errors);
-        let mut types = argument_types(signature, options.fallback, &own, &mut errors).into_iter();
+        check_lifetimes(signature, &mut errors);
+        check_attributes(&function.attributes, &mut errors);
+        let fallback = options.fallback.is_some();
+        let mut types = argument_types(signature, fallback, &mut errors).into_iter();
         let has = |name| move |attribute: &&Attribute| attribute.path().is_ident(name);
+        let mut allows: Vec<_> = function
+            .attributes
+            .iter()
+            .filter(has("allow"))
+            .cloned()
+            .collect();
+        if function
+            .attributes
+            .iter()
+            .any(|attribute| has("deprecated")(&attribute))
+        {
+            allows.push(syn::parse_quote!(#[allow(deprecated)]));
+        }
         let model = Self {
             krate: CratePath::new(options.crate_path.as_ref(), "babel_handler", &mut errors),
             visibility: &function.visibility,
             ident: &signature.ident,
             cfgs: function.attributes.iter().filter(has("cfg")).collect(),
             is_method: signature.receiver().is_some(),
-            is_deprecated: function.attributes.iter().any(|a| has("deprecated")(&a)),
-            fallback: options.fallback,
+            is_twice: function.attributes.iter().any(is_handler_attribute),
+            allows,
+            fallback,
             state: options.state,
             payload: types.next(),
             extractors: types.collect(),
@@ -90,7 +108,9 @@ fn check_qualifiers(signature: &Signature, errors: &mut Errors) {
             "a handler cannot be generic: its payload is one type; write one handler per type \
              that calls a common generic fn",
         ));
-    } else if let Some(clause) = &signature.generics.where_clause {
+    } else if let Some(clause) = &signature.generics.where_clause
+        && !clause.predicates.is_empty()
+    {
         errors.push(Error::new_spanned(
             clause,
             "a handler cannot have a `where` clause",
@@ -98,8 +118,7 @@ fn check_qualifiers(signature: &Signature, errors: &mut Errors) {
     }
 }
 
-fn own_lifetimes(signature: &Signature, errors: &mut Errors) -> Vec<Lifetime> {
-    let mut own = Vec::new();
+fn check_lifetimes(signature: &Signature, errors: &mut Errors) {
     for param in signature.generics.lifetimes() {
         if !param.bounds.is_empty() {
             errors.push(Error::new_spanned(
@@ -107,17 +126,27 @@ fn own_lifetimes(signature: &Signature, errors: &mut Errors) -> Vec<Lifetime> {
                 "a handler's lifetimes are all that of its delivery: remove the bound",
             ));
         }
-        own.push(param.lifetime.clone());
     }
-    own
 }
 
-fn argument_types(
-    signature: &Signature,
-    fallback: bool,
-    own: &[Lifetime],
-    errors: &mut Errors,
-) -> Vec<Type> {
+fn is_handler_attribute(attribute: &Attribute) -> bool {
+    let last = attribute.path().segments.last();
+    last.is_some_and(|segment| segment.ident == "babel_handler")
+}
+
+fn check_attributes(attributes: &[Attribute], errors: &mut Errors) {
+    if let Some(again) = attributes
+        .iter()
+        .find(|attribute| is_handler_attribute(attribute))
+    {
+        errors.push(Error::new_spanned(
+            again,
+            "`#[babel_handler]` is given twice",
+        ));
+    }
+}
+
+fn argument_types(signature: &Signature, fallback: bool, errors: &mut Errors) -> Vec<Type> {
     if signature.inputs.is_empty() {
         let first = if fallback {
             "`&Envelope`"
@@ -137,8 +166,15 @@ fn argument_types(
                 "a handler is a free fn: take what it needs as `State<T>` instead of `self`",
             )),
             FnArg::Typed(argument) => {
+                let cfg = argument.attrs.iter().find(|a| a.path().is_ident("cfg"));
+                if let Some(cfg) = cfg {
+                    errors.push(Error::new_spanned(
+                        cfg,
+                        "an argument of a handler takes no `#[cfg]`: put it on two handlers",
+                    ));
+                }
                 check_argument(&argument.ty, errors);
-                types.push(lifetimes::named(&argument.ty, own));
+                types.push(lifetimes::named(&argument.ty));
             }
         }
     }
@@ -154,23 +190,40 @@ fn check_argument(ty: &Type, errors: &mut Errors) {
                  `State<Arc<Mutex<…>>>`",
             ));
         }
-        Type::ImplTrait(_) => errors.push(Error::new_spanned(
-            ty,
-            "a handler cannot take `impl Trait`: name the type",
-        )),
-        _ => {}
+        _ => check_named(ty, "take", "the type", errors),
     }
 }
 
-fn output<'a>(signature: &'a Signature, errors: &mut Errors) -> Option<&'a Type> {
+fn output(signature: &Signature, errors: &mut Errors) -> Option<Type> {
     let ReturnType::Type(_, ty) = &signature.output else {
         return None;
     };
-    if matches!(ungrouped(ty), Type::ImplTrait(_)) {
-        errors.push(Error::new_spanned(
-            ty,
-            "a handler cannot return `impl Trait`: name the type, such as `Result<(), Error>`",
-        ));
+    check_named(
+        ty,
+        "return",
+        "the type, such as `Result<(), Error>`",
+        errors,
+    );
+    Some(lifetimes::named(ty))
+}
+
+/// Refuses a type that the generated code could not name, wherever it stands in it.
+fn check_named(ty: &Type, verb: &str, instead: &str, errors: &mut Errors) {
+    struct Unnamed(Option<(Type, &'static str)>);
+    impl VisitMut for Unnamed {
+        fn visit_type_mut(&mut self, ty: &mut Type) {
+            let what = match ty {
+                Type::ImplTrait(_) => "impl Trait",
+                Type::Infer(_) => "_",
+                _ => return visit_type_mut(self, ty),
+            };
+            self.0.get_or_insert_with(|| (ty.clone(), what));
+        }
     }
-    Some(ty)
+    let mut unnamed = Unnamed(None);
+    unnamed.visit_type_mut(&mut ty.clone());
+    if let Some((place, what)) = unnamed.0 {
+        let message = format!("a handler cannot {verb} `{what}`: name {instead}");
+        errors.push(Error::new_spanned(place, message));
+    }
 }

@@ -13,7 +13,6 @@ pub(super) fn message(model: &Model<'_>) -> TokenStream {
         generics,
         urn,
         aliases,
-        is_unit,
         ..
     } = model;
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
@@ -27,15 +26,18 @@ pub(super) fn message(model: &Model<'_>) -> TokenStream {
         }
         None => quote! {{
             use #krate::__private::NoSchema as _;
-            #krate::__private::SchemaProbe::<Self>::schema()
+            #krate::__private::SchemaProbe::<Self>::babel_schema()
         }},
     };
+    let allow = &model.allow_deprecated;
+    let shape = model.written_as.iter().map(|ty| shape_check(model, ty));
     quote! {
+        #(#shape)*
         #[automatically_derived]
+        #allow
         impl #impl_generics #krate::__private::BabelMessage for #ident #type_generics #where_clause {
             const URN: &'static ::core::primitive::str = #urn;
             const ALIASES: &'static [&'static ::core::primitive::str] = &[#(#aliases),*];
-            const UNIT: ::core::primitive::bool = #is_unit;
             #group_id
             #dedup_id
             fn schema() -> ::core::option::Option<#krate::__private::Value> {
@@ -45,6 +47,29 @@ pub(super) fn message(model: &Model<'_>) -> TokenStream {
     }
 }
 
+/// A newtype is written as what it wraps, which must not be a number, a string or an array. The
+/// wrapped type is asked, not read: an alias of `u8` is found, too.
+fn shape_check(model: &Model<'_>, ty: &syn::Type) -> TokenStream {
+    let krate = &model.krate;
+    let check = quote_spanned! {ty.span()=>
+        babel_check_shape(babel_is_object);
+    };
+    quote! {
+        const _: () = {
+            use #krate::__private::{NoMessage as _, check_shape as babel_check_shape};
+            const babel_is_object: ::core::primitive::bool =
+                #krate::__private::Probe::<#ty>::BABEL_IS_OBJECT;
+            #check
+        };
+    }
+}
+
+/// The generated code names what it is derived for, which may be deprecated.
+pub(crate) fn allow_deprecated(attributes: &[syn::Attribute]) -> Option<TokenStream> {
+    let is_deprecated = attributes.iter().any(|a| a.path().is_ident("deprecated"));
+    is_deprecated.then(|| quote!(#[allow(deprecated)]))
+}
+
 /// Which way applies (`Display`, an `Option` of it, neither) is decided by the field's type.
 fn id_method(model: &Model<'_>, method: &str, id: Option<&Id<'_>>) -> Option<TokenStream> {
     let Id { member, ty } = id?;
@@ -52,7 +77,7 @@ fn id_method(model: &Model<'_>, method: &str, id: Option<&Id<'_>>) -> Option<Tok
     let method = syn::Ident::new(method, Span::call_site());
     let span = Span::call_site().located_at(ty.span());
     let call = quote_spanned! {span=>
-        #krate::__private::id((&#krate::__private::Key(&self.#member)).key())
+        #krate::__private::id((&#krate::__private::Key(&self.#member)).babel_key())
     };
     Some(quote! {
         fn #method(&self) -> ::core::option::Option<::std::string::String> {
@@ -72,8 +97,10 @@ pub(super) fn stub(model: &Model<'_>) -> TokenStream {
     } = model;
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     let urn = format!("error in {ident}");
+    let allow = &model.allow_deprecated;
     quote! {
         #[automatically_derived]
+        #allow
         impl #impl_generics #krate::__private::BabelMessage for #ident #type_generics #where_clause {
             const URN: &'static ::core::primitive::str = #urn;
         }

@@ -8,7 +8,8 @@ mod model;
 mod parse;
 mod urn;
 
-pub(crate) use parse::unknown;
+pub(crate) use expand::allow_deprecated;
+pub(crate) use parse::{empty_list, unknown};
 
 /// Expands the derive. A mistake leaves a stub of the impl beside its error, so that the rest of
 /// the crate does not complain as well.

@@ -1,12 +1,13 @@
 //! The checked form of a message.
 
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenStream};
 use syn::visit_mut::{VisitMut, visit_type_mut, visit_type_reference_mut};
 use syn::{
-    Attribute, Data, DeriveInput, Error, Field, Fields, Generics, Ident, LitStr, Member, Type,
-    TypeReference,
+    Attribute, Data, DeriveInput, Error, Field, Fields, Generics, Ident, LitStr, Member, Path,
+    Type, TypeReference,
 };
 
+use super::expand::allow_deprecated;
 use super::parse::{self, StructAttributes};
 use super::urn;
 use crate::crate_path::CratePath;
@@ -22,7 +23,9 @@ pub(super) struct Model<'a> {
     pub(super) urn: Option<LitStr>,
     pub(super) aliases: Vec<LitStr>,
     pub(super) schema: Option<Span>,
-    pub(super) is_unit: bool,
+    /// The one type that serde writes this struct as, to be checked.
+    pub(super) written_as: Option<&'a Type>,
+    pub(super) allow_deprecated: Option<TokenStream>,
     pub(super) group_id: Option<Id<'a>>,
     pub(super) dedup_id: Option<Id<'a>>,
 }
@@ -45,12 +48,13 @@ impl<'a> Model<'a> {
             urn: attributes.urn,
             aliases: attributes.aliases,
             schema: attributes.schema,
-            is_unit: false,
+            written_as: None,
+            allow_deprecated: allow_deprecated(&input.attrs),
             group_id: None,
             dedup_id: None,
         };
         match &input.data {
-            Data::Struct(data) => model.take_fields(&input.attrs, &data.fields, &mut errors),
+            Data::Struct(data) => model.take_fields(input, &data.fields, &mut errors),
             Data::Enum(data) => errors.push(Error::new_spanned(
                 data.enum_token,
                 "an enum is not a message: make it a field of a struct, or one struct per variant",
@@ -65,17 +69,27 @@ impl<'a> Model<'a> {
         (model, errors)
     }
 
-    fn take_fields(&mut self, attributes: &[Attribute], fields: &'a Fields, errors: &mut Errors) {
+    fn take_fields(&mut self, input: &'a DeriveInput, fields: &'a Fields, errors: &mut Errors) {
+        let has = |names: &[&str]| serde_options(&input.attrs, names);
+        let (transparent, written, read) = (
+            has(&["transparent"]),
+            has(&["into"]),
+            has(&["from", "try_from"]),
+        );
         match fields {
-            Fields::Unit => self.is_unit = !is_converted(attributes),
-            Fields::Unnamed(fields) if fields.unnamed.len() != 1 && !is_converted(attributes) => {
+            _ if written => {}
+            Fields::Unnamed(fields) if fields.unnamed.len() != 1 && !transparent => {
                 errors.push(Error::new_spanned(
                     fields,
                     "serde writes a tuple struct as an array, and `data` is an object: name the \
                      fields",
                 ));
             }
-            Fields::Unnamed(_) | Fields::Named(_) => {}
+            // A type parameter cannot be asked what it is.
+            _ if !input.generics.params.is_empty() => {}
+            Fields::Unnamed(_) => self.written_as = the_field(fields),
+            Fields::Named(_) if transparent => self.written_as = the_field(fields),
+            Fields::Named(_) | Fields::Unit => {}
         }
         for (field, member) in fields.iter().zip(fields.members()) {
             let found = parse::on_field(&field.attrs, errors);
@@ -94,7 +108,9 @@ impl<'a> Model<'a> {
             };
             claim(&mut self.group_id, found.group_id, "group_id");
             claim(&mut self.dedup_id, found.dedup_id, "dedup_id");
-            refuse_borrowed_str(field, errors);
+            if !read {
+                refuse_borrowed_str(field, errors);
+            }
         }
     }
 }
@@ -118,12 +134,15 @@ fn check_urns(attributes: &StructAttributes, ident: &Ident, errors: &mut Errors)
     }
 }
 
-/// Whether serde writes the type through another one, so that its own fields say nothing of the
-/// JSON: `#[serde(into = …)]`, `from`, `try_from`.
-fn is_converted(attributes: &[Attribute]) -> bool {
-    serde_options(attributes, &["into", "from", "try_from"])
+/// The field that a newtype or a transparent struct is written as.
+fn the_field(fields: &Fields) -> Option<&Type> {
+    let mut written = fields
+        .iter()
+        .filter(|field| !serde_options(&field.attrs, &["skip"]));
+    written.next().map(|field| &field.ty)
 }
 
+/// Whether one of serde's options is given.
 fn serde_options(attributes: &[Attribute], names: &[&str]) -> bool {
     let mut found = false;
     for attribute in attributes
@@ -171,18 +190,26 @@ struct FindStr(Option<TypeReference>);
 
 impl VisitMut for FindStr {
     fn visit_type_mut(&mut self, ty: &mut Type) {
-        // The arguments of a fn pointer are no fields.
-        if !matches!(ty, Type::FnPtr(_)) {
-            visit_type_mut(self, ty);
+        // The arguments of a fn pointer are no fields, and nothing is read into a marker.
+        match ty {
+            Type::FnPtr(_) => {}
+            Type::Path(path) if is_named(&path.path, "PhantomData") => {}
+            ty => visit_type_mut(self, ty),
         }
     }
 
     fn visit_type_reference_mut(&mut self, reference: &mut TypeReference) {
         match literal::ungrouped(&reference.elem) {
-            Type::Path(path) if path.qself.is_none() && path.path.is_ident("str") => {
+            Type::Path(path) if is_named(&path.path, "str") => {
                 self.0.get_or_insert_with(|| reference.clone());
             }
             _ => visit_type_reference_mut(self, reference),
         }
     }
+}
+
+fn is_named(path: &Path, name: &str) -> bool {
+    path.segments
+        .last()
+        .is_some_and(|segment| segment.ident == name)
 }

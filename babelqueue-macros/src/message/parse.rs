@@ -42,13 +42,13 @@ pub(super) fn on_struct(attributes: &[Attribute], errors: &mut Errors) -> Struct
         } else if attribute.path().is_ident("babel") {
             let parsed = attribute.parse_nested_meta(|meta| {
                 if meta.path.is_ident("alias") {
-                    found
-                        .aliases
-                        .push(literal::string_value(meta.input, "alias")?);
+                    found.aliases.push(literal::string_value(&meta, "alias")?);
                 } else if meta.path.is_ident("schema") {
-                    found.schema = Some(meta.path.span());
+                    literal::no_value(&meta, "schema")?;
+                    literal::once(&mut found.schema, meta.path.span(), &meta, "schema")?;
                 } else if meta.path.is_ident("crate") {
-                    found.crate_path = Some(literal::crate_value(meta.input)?);
+                    let path = literal::crate_value(&meta)?;
+                    literal::once(&mut found.crate_path, path, &meta, "crate")?;
                 } else if meta.path.is_ident("group_id") || meta.path.is_ident("dedup_id") {
                     return Err(meta.error("this option goes on a field"));
                 } else {
@@ -73,10 +73,13 @@ pub(super) fn on_field(attributes: &[Attribute], errors: &mut Errors) -> FieldAt
             continue;
         }
         let parsed = attribute.parse_nested_meta(|meta| {
+            let span = meta.path.span();
             if meta.path.is_ident("group_id") {
-                found.group_id = Some(meta.path.span());
+                literal::no_value(&meta, "group_id")?;
+                literal::once(&mut found.group_id, span, &meta, "group_id")?;
             } else if meta.path.is_ident("dedup_id") {
-                found.dedup_id = Some(meta.path.span());
+                literal::no_value(&meta, "dedup_id")?;
+                literal::once(&mut found.dedup_id, span, &meta, "dedup_id")?;
             } else if ["schema", "crate", "alias"]
                 .iter()
                 .any(|name| meta.path.is_ident(name))
@@ -103,7 +106,7 @@ fn urn(attribute: &Attribute) -> syn::Result<LitStr> {
 }
 
 /// `#[babel]` and `#[babel = …]` say what to write.
-fn empty_list(attribute: &Attribute, error: Error) -> Error {
+pub(crate) fn empty_list(attribute: &Attribute, error: Error) -> Error {
     match &attribute.meta {
         Meta::List(_) => error,
         other => Error::new_spanned(other, "write the options in parentheses: `#[babel(…)]`"),

@@ -3,8 +3,12 @@
 /// Says what is wrong with a URN.
 pub(super) fn check(urn: &str) -> Result<(), String> {
     let example = "such as \"urn:babel:orders:created\"";
-    if urn.chars().any(|c| c.is_whitespace() || c.is_control()) {
-        return Err(format!("a URN holds no blanks: {example}"));
+    let refused =
+        |c: char| c.is_whitespace() || c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}');
+    if urn.contains(refused) {
+        return Err(format!(
+            "a URN holds no blanks and no control characters: {example}"
+        ));
     }
     let Some(rest) = urn.strip_prefix("urn:") else {
         return Err(format!("a URN starts with `urn:`, {example}"));
@@ -52,6 +56,8 @@ mod tests {
             "urn:babel:\u{a0}",
             " urn:a:b",
             "urn:a:b\n",
+            "urn:a:\0b",
+            "urn:a:b\u{fffe}",
             "urn:a_b:c",
             "urn:-a:b",
             "urn:a:b::c",

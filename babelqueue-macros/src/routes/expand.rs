@@ -10,7 +10,7 @@ use super::parse::List;
 pub(super) fn router(list: &List) -> TokenStream {
     match &list.name {
         None => {
-            let name = format_ident!("BabelRouter");
+            let name = format_ident!("__BabelRouter");
             let items = items(list, &name);
             quote!({
                 struct #name;
@@ -45,7 +45,7 @@ pub(super) fn router(list: &List) -> TokenStream {
 fn items(list: &List, name: &Ident) -> TokenStream {
     let krate = &list.krate;
     let aliases: Vec<Ident> = (0..list.entries.len())
-        .map(|i| format_ident!("BabelHandler{i}"))
+        .map(|i| format_ident!("__BabelHandler{i}"))
         .collect();
     let definitions = list.entries.iter().zip(&aliases).map(|(entry, alias)| {
         let path = &entry.path;
@@ -65,34 +65,34 @@ fn items(list: &List, name: &Ident) -> TokenStream {
     let entries = list.entries.iter().zip(&aliases).map(|(entry, alias)| {
         let mut alias = alias.clone();
         alias.set_span(entry.path.span());
-        quote!(#krate::__private::Entry::of::<#alias>())
+        let listed = entry.listed();
+        quote!(#krate::__private::Entry::of::<#alias>(#listed))
     });
-    let checks = list
-        .entries
-        .iter()
-        .enumerate()
-        .map(|(i, entry)| quote_spanned!(entry.path.span()=> babel_check(&BABEL_TABLE, #i);));
+    let checks =
+        list.entries.iter().enumerate().map(
+            |(i, entry)| quote_spanned!(entry.path.span()=> __babel_check(&__BABEL_TABLE, #i);),
+        );
     let checks = (!list.entries.is_empty()).then(|| {
         quote! {
             const _: () = {
-                use #krate::__private::check_entry as babel_check;
+                use #krate::__private::check_entry as __babel_check;
                 #(#checks)*
             };
         }
     });
     let arms = aliases.iter().enumerate().map(|(i, alias)| {
         quote! {
-            #i => <#alias as #krate::__private::Handler<BabelState>>::call(delivery, state).await,
+            #i => <#alias as #krate::__private::Handler<__BabelState>>::call(babel_delivery, babel_state).await,
         }
     });
     quote! {
         #(#definitions)*
-        const BABEL_ENTRIES: &[#krate::__private::Entry] = &[#(#entries),*];
-        const BABEL_SLOTS: &[#krate::__private::Slot] = &#krate::__private::Table::index::<
-            { #krate::__private::slots_for(BABEL_ENTRIES) },
-        >(BABEL_ENTRIES);
-        static BABEL_TABLE: #krate::__private::Table =
-            #krate::__private::Table::new(BABEL_ENTRIES, BABEL_SLOTS);
+        const __BABEL_ENTRIES: &[#krate::__private::Entry] = &[#(#entries),*];
+        const __BABEL_SLOTS: &[#krate::__private::Slot] = &#krate::__private::Table::index::<
+            { #krate::__private::slots_for(__BABEL_ENTRIES) },
+        >(__BABEL_ENTRIES);
+        static __BABEL_TABLE: #krate::__private::Table =
+            #krate::__private::Table::new(__BABEL_ENTRIES, __BABEL_SLOTS);
         #checks
 
         #[automatically_derived]
@@ -105,31 +105,31 @@ fn items(list: &List, name: &Ident) -> TokenStream {
         impl ::core::marker::Copy for #name {}
         #[automatically_derived]
         impl ::core::fmt::Debug for #name {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                #krate::__private::fmt_routes::<Self>(f)
+            fn fmt(&self, babel_f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                #krate::__private::fmt_routes::<Self>(babel_f)
             }
         }
         #[automatically_derived]
         impl #krate::__private::RouteTable for #name {
             const PARTS: #krate::__private::Parts =
-                #krate::__private::Parts::List(&BABEL_TABLE);
+                #krate::__private::Parts::List(&__BABEL_TABLE);
         }
         #[automatically_derived]
-        impl<BabelState> #krate::__private::Routes<BabelState> for #name
+        impl<__BabelState> #krate::__private::Routes<__BabelState> for #name
         where
-            BabelState: #krate::__private::SharedState,
-            #(#aliases: #krate::__private::Handler<BabelState>,)*
+            __BabelState: #krate::__private::SharedState,
+            #(#aliases: #krate::__private::Handler<__BabelState>,)*
         {
             async fn dispatch<'babel>(
-                handler: ::core::primitive::usize,
-                delivery: &'babel #krate::__private::Delivery,
-                state: &'babel BabelState,
+                babel_handler: ::core::primitive::usize,
+                babel_delivery: &'babel #krate::__private::Delivery,
+                babel_state: &'babel __BabelState,
             ) -> #krate::__private::HandlerResult {
-                match handler {
+                match babel_handler {
                     #(#arms)*
                     _ => {
-                        let _ = state;
-                        #krate::__private::absent(delivery)
+                        let _ = babel_state;
+                        #krate::__private::absent(babel_delivery)
                     }
                 }
             }

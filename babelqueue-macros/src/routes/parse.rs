@@ -1,9 +1,9 @@
 //! The list of handlers, as written.
 
 use proc_macro2::TokenStream;
+use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
-use syn::punctuated::Punctuated;
-use syn::{Attribute, Error, Ident, Meta, Path, Token, Visibility, parenthesized};
+use syn::{Attribute, Error, Ident, Meta, Path, Token, Visibility, parenthesized, token};
 
 use crate::crate_path::CratePath;
 
@@ -28,17 +28,43 @@ pub(super) struct Entry {
     pub(super) path: Path,
 }
 
+impl Entry {
+    /// The path as it was written.
+    pub(super) fn listed(&self) -> String {
+        let leading = if self.path.leading_colon.is_some() {
+            "::"
+        } else {
+            ""
+        };
+        let segments = self.path.segments.iter();
+        let names: Vec<_> = segments
+            .map(|segment| segment.ident.unraw().to_string())
+            .collect();
+        format!("{leading}{}", names.join("::"))
+    }
+}
+
 impl Parse for List {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let content;
         parenthesized!(content in input);
         let krate = CratePath::verbatim(content.parse()?);
         let name = named(input).then(|| input.parse()).transpose()?;
-        let entries = Punctuated::<Entry, Token![,]>::parse_terminated(input)?;
+        let mut entries = Vec::new();
+        while !input.is_empty() {
+            entries.push(input.parse()?);
+            if input.is_empty() {
+                break;
+            }
+            if !input.peek(Token![,]) {
+                return Err(input.error("handlers are separated by commas"));
+            }
+            input.parse::<Token![,]>()?;
+        }
         Ok(Self {
             krate,
             name,
-            entries: entries.into_iter().collect(),
+            entries,
         })
     }
 }
@@ -86,8 +112,12 @@ impl Parse for Entry {
             }
         }
         let ahead = input.fork();
+        // What may follow a path and make it something else: a call, a macro, a struct.
+        let is_more = |input: ParseStream<'_>| {
+            input.peek(token::Paren) || input.peek(token::Brace) || input.peek(Token![!])
+        };
         let path = match input.call(Path::parse_mod_style) {
-            Ok(path) if input.is_empty() || input.peek(Token![,]) => path,
+            Ok(path) if !is_more(input) => path,
             _ => {
                 let found = ahead.parse::<proc_macro2::TokenTree>()?;
                 let message = "an entry is the path of a handler, such as `orders::created`";

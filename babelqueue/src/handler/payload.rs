@@ -63,10 +63,8 @@ impl PayloadError {
 #[doc(hidden)]
 pub fn payload<'d, T: Payload<'d>>(delivery: &'d Delivery) -> Result<T, HandlerError> {
     let context = delivery.context();
-    let data = context.envelope().data_json().unwrap_or("{}");
-    // serde reads a unit struct from `null` alone; on the wire it is an object.
-    let json = if T::UNIT { "null" } else { data };
-    serde_json::from_str(json).map_err(|error| {
+    context.envelope().data().map_err(|error| {
+        let data = context.envelope().data_json().unwrap_or("{}");
         let error = PayloadError::new(context.urn(), data, &error);
         HandlerError::of_kind(ErrorKind::Payload, error).with_verdict(Verdict::Permanent)
     })

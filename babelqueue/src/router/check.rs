@@ -1,7 +1,7 @@
 //! The checks that run while the user's crate compiles, and their messages.
 
 use super::RouteTable;
-use super::index::{Entry, Parts, Table};
+use super::index::{Entry, Parts, Table, same};
 
 /// Refuses the entry `at` when an earlier one has one of its URNs, or is a fallback too.
 ///
@@ -15,6 +15,9 @@ pub const fn check_entry(table: &Table, at: usize) {
         if let Some(first) = table.const_find(urn)
             && first != at
         {
+            if same(table.entries[first].listed, entry.listed) {
+                refuse_repetition(entry);
+            }
             refuse_urn(urn, &table.entries[first], entry);
         }
         i += 1;
@@ -71,10 +74,19 @@ const fn refuse_urn(urn: &str, first: &Entry, second: &Entry) -> ! {
         .push("the URN `")
         .push(urn)
         .push("` has two handlers: `")
-        .push(first.name)
+        .push(first.listed)
         .push("` and `")
-        .push(second.name)
+        .push(second.listed)
         .push("`; remove one of them");
+    panic!("{}", text.as_str())
+}
+
+#[track_caller]
+const fn refuse_repetition(entry: &Entry) -> ! {
+    let text = Text::new()
+        .push("the handler `")
+        .push(entry.listed)
+        .push("` is listed twice; remove it once");
     panic!("{}", text.as_str())
 }
 
@@ -82,9 +94,9 @@ const fn refuse_urn(urn: &str, first: &Entry, second: &Entry) -> ! {
 const fn refuse_fallback(first: &Entry, second: &Entry) -> ! {
     let text = Text::new()
         .push("the router has two fallback handlers: `")
-        .push(first.name)
+        .push(first.listed)
         .push("` and `")
-        .push(second.name)
+        .push(second.listed)
         .push("`; remove one of them");
     panic!("{}", text.as_str())
 }

@@ -9,6 +9,8 @@ use crate::handler::HandlerInfo;
 #[doc(hidden)]
 pub struct Entry {
     pub name: &'static str,
+    /// The path that it is listed by.
+    pub listed: &'static str,
     pub urn: Option<&'static str>,
     pub aliases: &'static [&'static str],
     pub fallback: bool,
@@ -16,9 +18,10 @@ pub struct Entry {
 }
 
 impl Entry {
-    pub const fn of<H: HandlerInfo>() -> Self {
+    pub const fn of<H: HandlerInfo>(listed: &'static str) -> Self {
         Self {
             name: H::NAME,
+            listed,
             urn: H::URN,
             aliases: H::ALIASES,
             fallback: H::FALLBACK,

@@ -1,0 +1,16 @@
+use babelqueue::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, BabelMessage)]
+#[urn = "urn:babel:orders:created"]
+struct OrderCreated {
+    order_id: u64,
+}
+
+#[babel_handler]
+#[babel_handler]
+async fn order_created(_order: OrderCreated) {}
+
+fn main() {
+    let _ = Router::from_handlers![order_created];
+}

@@ -1,0 +1,19 @@
+use babelqueue::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, BabelMessage)]
+#[urn = "urn:babel:orders:created"]
+struct OrderCreated {
+    order_id: u64,
+}
+
+struct OrderError;
+
+#[babel_handler]
+async fn order_created(_order: OrderCreated) -> Result<(), OrderErorr> {
+    Err(OrderError)
+}
+
+fn main() {
+    let _ = Router::from_handlers![order_created];
+}
