@@ -1,13 +1,10 @@
 //! The names of macros that are reached through a module, because a Rust path such as
 //! `Router::from_handlers!` resolves through nothing else.
 
-/// The router: [`Router::from_handlers!`] makes one, [`Router::merge!`] joins two.
-#[allow(non_snake_case)]
-pub mod Router {
-    pub use crate::__from_handlers as from_handlers;
-    pub use crate::__merge as merge;
-}
-
+/// The router: `Router::from_handlers![…]` makes one, `Router::merge![…]` joins two.
+///
+/// # `Router::from_handlers![…]`
+///
 /// Makes a router of a list of handlers.
 ///
 /// Every entry is the path of a fn under `#[babel_handler]`, and may carry `#[cfg(…)]`. The
@@ -66,14 +63,9 @@ pub mod Router {
 ///     Orders
 /// }
 /// ```
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __from_handlers {
-    ($($list:tt)*) => {
-        $crate::__private::from_handlers! { ($crate) $($list)* }
-    };
-}
-
+///
+/// # `Router::merge![…]`
+///
 /// Joins named routers, and refuses a URN that two of them have in `cargo check` already.
 ///
 /// ```
@@ -84,6 +76,24 @@ macro_rules! __from_handlers {
 /// let router = Router::merge![Orders, Billing];
 /// assert!(router.routes().is_empty());
 /// ```
+#[allow(non_snake_case)]
+pub mod Router {
+    #[doc(no_inline)]
+    pub use crate::__from_handlers as from_handlers;
+    #[doc(no_inline)]
+    pub use crate::__merge as merge;
+}
+
+/// See [`Router`](crate::Router).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __from_handlers {
+    ($($list:tt)*) => {
+        $crate::__private::from_handlers! { ($crate) $($list)* }
+    };
+}
+
+/// See [`Router`](crate::Router).
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __merge {

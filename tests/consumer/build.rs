@@ -125,6 +125,20 @@ async fn c_096_a_queue_url_of_another_host_is_refused() {
         let error = consumer.map(|_| ()).expect_err(url);
         assert!(matches!(error, BuildError::Endpoint(_)), "{error}");
     }
+    // Nor may the dead letters go where the client does not call.
+    let orders = "https://sqs.eu-west-1.amazonaws.com/123456789012/orders";
+    for url in [
+        "http://localhost:4566/0/x",
+        "https://sqs.us-east-1.amazonaws.com/123456789012/x",
+        "x",
+    ] {
+        let error = SqsConsumer::builder(client.clone(), orders, Router::from_handlers![])
+            .dead_letter_queue(DeadLetterQueue::url(url))
+            .build()
+            .map(|_| ())
+            .expect_err(url);
+        assert!(matches!(error, BuildError::Endpoint(_)), "{error}");
+    }
 }
 
 /// `main() -> Result<(), babelqueue::Error>` takes all of them by `?`.

@@ -74,3 +74,42 @@ fn settings_that_cannot_work() {
         .build()
         .expect("all of it fits");
 }
+
+/// A client of AWS itself, whose endpoint nobody set.
+fn client_of_aws(sqs: &LocalSqs) -> aws_sdk_sqs::Client {
+    let config = sqs.client().config().to_builder();
+    let region = aws_sdk_sqs::config::Region::new("eu-west-1");
+    let mut config = config.region(region);
+    config.set_endpoint_url(None);
+    aws_sdk_sqs::Client::from_conf(config.build())
+}
+
+#[tokio::test(start_paused = true)]
+async fn c_096_a_publisher_without_a_builder_tells_of_the_wrong_host_before_any_call() {
+    let sqs = server();
+    let url = "http://localhost:4566/000000000000/orders";
+    let publisher = SqsPublisher::new(client_of_aws(&sqs), url);
+    let error = order().publish(&publisher).await.expect_err("another host");
+    assert!(
+        matches!(error, PublishError::Publisher(_)) && error.is_refused(),
+        "{error}"
+    );
+    assert!(error.to_string().contains("localhost:4566"), "{error}");
+    assert!(!error.is_retryable());
+    assert_eq!(sqs.calls().total(), 0);
+}
+
+#[test]
+fn a_group_that_sqs_refuses_is_refused_at_once() {
+    let sqs = LocalSqs::new();
+    for group_id in ["", "a b", "é", &"x".repeat(129)] {
+        let builder = SqsPublisher::builder(sqs.client(), sqs.queue_url("orders.fifo"));
+        let error = builder
+            .message_group_id(group_id)
+            .build()
+            .expect_err("not legal");
+        let is_group =
+            matches!(&error, BuildError::Range { option, .. } if *option == "message_group_id");
+        assert!(is_group, "{error}");
+    }
+}

@@ -10,8 +10,13 @@ use crate::envelope::MakeError;
 #[non_exhaustive]
 pub enum PublishError {
     /// The envelope could not be made (SPEC §1.3, §1.4).
-    #[error("the message could not be encoded: {0}")]
-    Make(#[source] MakeError),
+    #[error(transparent)]
+    Make(MakeError),
+
+    /// The publisher itself cannot work, such as one whose queue URL is not of its client's
+    /// endpoint.
+    #[error(transparent)]
+    Publisher(BoxError),
 
     /// A FIFO queue needs a message group (SPEC §2.3).
     #[error(
@@ -90,7 +95,7 @@ pub enum PublishError {
     },
 
     /// The queue could not be resolved by its name.
-    #[error("the queue `{queue}` could not be resolved: {source}")]
+    #[error("the queue `{queue}` could not be resolved: does it exist in the client's region?")]
     Resolve {
         /// Name of the queue.
         queue: String,
@@ -99,7 +104,7 @@ pub enum PublishError {
     },
 
     /// The send failed. Unless `refused`, the message may have gone out: it is unknown.
-    #[error("sending to `{queue}` failed: {source}")]
+    #[error("sending to `{queue}` failed")]
     Send {
         /// Name of the queue.
         queue: String,

@@ -11,7 +11,8 @@ use super::failure::panic_text;
 use crate::envelope::Envelope;
 use crate::policy::ReportKind;
 
-/// One reported error, as the `on_error` hook gets it.
+/// One reported error, as the `on_error` hook gets it. Displayed, it is one line with the error
+/// and its causes, cut to 1,024 bytes.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct ErrorEvent<'a> {
@@ -39,6 +40,19 @@ impl fmt::Debug for ErrorEvent<'_> {
             .field("urn", &self.envelope.map(Envelope::urn))
             .field("error", &self.error)
             .finish()
+    }
+}
+
+impl fmt::Display for ErrorEvent<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} on {}", self.kind.as_str(), self.queue)?;
+        if let Some(envelope) = self.envelope {
+            write!(f, ", {}", envelope.urn())?;
+        }
+        if !self.message_id.is_empty() {
+            write!(f, ", message {}", self.message_id)?;
+        }
+        write!(f, ": {}", Chain(self.error))
     }
 }
 

@@ -55,6 +55,9 @@ pub(super) fn assemble(
 ) -> Result<Shared, BuildError> {
     let config = check(&queue_url, &options)?;
     endpoint::check(&client, &queue_url)?;
+    if let Some(url) = &config.dead_letter_url {
+        endpoint::check(&client, url)?;
+    }
     let queue: Arc<str> = queue_name(&queue_url).into();
     let counters = Arc::new(Counters::default());
     let reporter = Reporter::new(
@@ -148,12 +151,12 @@ fn check(queue_url: &str, options: &Options) -> Result<Config, BuildError> {
         ));
     }
     let longest = Duration::from_secs(MAX_VISIBILITY_SECONDS as u64 - 60);
-    if options.max_handling_time > longest {
+    if options.max_handling_time > longest || options.max_handling_time.is_zero() {
         let time = format!("{:?}", options.max_handling_time);
         return Err(BuildError::range(
             "max_handling_time",
             time,
-            "up to 11 h 59 min",
+            "more than zero, up to 11 h 59 min",
         ));
     }
     options.backoff.validate()?;

@@ -18,6 +18,8 @@ pub(super) struct QueueFacts {
     pub(super) visibility_timeout: Option<Duration>,
     /// `maxReceiveCount` of the redrive policy.
     pub(super) max_receive_count: Option<u64>,
+    /// The configured dead-letter queue does not exist.
+    pub(super) no_dead_letter_queue: bool,
 }
 
 #[derive(Deserialize)]
@@ -57,10 +59,10 @@ pub(super) async fn read(client: &Client, config: &Config) -> Result<Option<Queu
             });
         }
         Err(error) => {
-            let error = aws_sdk_sqs::error::DisplayErrorContext(&error);
+            let error = crate::pipeline::error_text(&error);
             tracing::info!(
                 queue_url = config.queue_url,
-                error = %error,
+                error,
                 "the queue's attributes cannot be read (sqs:GetQueueAttributes): no start-up \
                  checks, and no heartbeat unless a visibility timeout is set"
             );
@@ -75,7 +77,28 @@ pub(super) async fn read(client: &Client, config: &Config) -> Result<Option<Queu
             .and_then(|text| text.parse().ok())
             .map(Duration::from_secs),
         max_receive_count: policy.and_then(|json| max_receive_count(json)),
+        no_dead_letter_queue: is_dead_letter_queue_missing(client, config).await,
     }))
+}
+
+/// Whether SQS says that the dead-letter queue does not exist. Anything else, a lack of rights
+/// included, says nothing.
+async fn is_dead_letter_queue_missing(client: &Client, config: &Config) -> bool {
+    let Some(url) = config
+        .dead_letter_url
+        .as_ref()
+        .filter(|_| config.startup_checks)
+    else {
+        return false;
+    };
+    let call = client
+        .get_queue_attributes()
+        .queue_url(url)
+        .attribute_names(QueueAttributeName::QueueArn)
+        .send();
+    Box::pin(call)
+        .await
+        .is_err_and(|error| is_missing_queue(&error))
 }
 
 fn max_receive_count(json: &str) -> Option<u64> {
@@ -114,6 +137,24 @@ pub(super) fn misfits(config: &Config, facts: &QueueFacts) -> Vec<String> {
              `max_attempts` of {own} is reached"
         ));
     }
+    if let Some(url) = config
+        .dead_letter_url
+        .as_ref()
+        .filter(|_| facts.no_dead_letter_queue)
+    {
+        misfits.push(format!(
+            "the dead-letter queue `{url}` does not exist: create it; until then what should go \
+             there is left on the queue"
+        ));
+    }
+    if config.fifo && (config.max_attempts.is_some() || facts.max_receive_count.is_some()) {
+        misfits.push(
+            "on a FIFO queue a message that waits behind a failing one of its group may lose a \
+             receive, which counts as an attempt: leave room for one in `max_attempts` and in \
+             `maxReceiveCount`"
+                .to_owned(),
+        );
+    }
     let configured = config.visibility_seconds.map(|seconds| seconds == 0);
     let own = facts.visibility_timeout.map(|timeout| timeout.is_zero());
     if configured.or(own) == Some(true) {
@@ -151,7 +192,7 @@ mod tests {
     fn c_048_a_failing_message_without_an_end_is_told_once() {
         let bare = || QueueFacts {
             visibility_timeout: Some(Duration::from_secs(30)),
-            max_receive_count: None,
+            ..QueueFacts::default()
         };
         let redriven = |count| QueueFacts {
             max_receive_count: Some(count),
@@ -173,10 +214,37 @@ mod tests {
     }
 
     #[test]
+    fn c_004_the_cost_of_waiting_behind_a_failing_message_is_told() {
+        let facts = || QueueFacts {
+            max_receive_count: Some(3),
+            ..QueueFacts::default()
+        };
+        let told_of = |fifo| told(|config| config.fifo = fifo, facts());
+        assert!(told_of(true)[0].contains("behind a failing one"));
+        assert!(told_of(false).is_empty());
+    }
+
+    #[test]
+    fn a_missing_dead_letter_queue_is_told() {
+        let facts = QueueFacts {
+            max_receive_count: Some(3),
+            no_dead_letter_queue: true,
+            ..QueueFacts::default()
+        };
+        let url = || Some("http://localhost/0/orders-dlq".to_owned());
+        let told = told(|config| config.dead_letter_url = url(), facts);
+        assert!(
+            told.len() == 1 && told[0].contains("orders-dlq` does not exist"),
+            "{told:?}"
+        );
+    }
+
+    #[test]
     fn c_033_a_visibility_timeout_of_zero_is_told() {
         let facts = |seconds| QueueFacts {
             visibility_timeout: Some(Duration::from_secs(seconds)),
             max_receive_count: Some(3),
+            ..QueueFacts::default()
         };
         assert!(told(|_| {}, facts(0))[0].contains("0 s"));
         assert!(told(|config| config.visibility_seconds = Some(30), facts(0)).is_empty());

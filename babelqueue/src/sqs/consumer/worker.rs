@@ -101,7 +101,8 @@ impl SqsConsumer {
     }
 
     /// Makes one receive, handles what it brings to the end, and says what became of it. For jobs
-    /// that are started by something else, and for tests.
+    /// that are started by something else, and for tests. While the consumer is paused it waits
+    /// for [`Handle::resume`]; after [`Handle::stop`] it receives nothing.
     ///
     /// # Errors
     /// [`RunError::Receive`] when the receive fails.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use aws_sdk_sqs::Client;
 
+use super::limits::is_legal_id;
 use super::send::SqsPublisher;
 use super::target::Target;
 use crate::envelope::LANG;
@@ -101,6 +102,22 @@ impl SqsPublisherBuilder {
     /// one of SQS, the FIFO settings contradict the queue's type, or the size limit is zero or
     /// beyond what SQS takes.
     pub fn build(self) -> Result<SqsPublisher, BuildError> {
+        self.check()?;
+        Ok(self.assemble(None))
+    }
+
+    /// With a mistake kept for the first publish, for [`SqsPublisher::new`], which cannot fail.
+    pub(super) fn build_or_tell(self) -> SqsPublisher {
+        let mistake = self.check().err();
+        self.assemble(mistake)
+    }
+
+    fn assemble(self, mistake: Option<BuildError>) -> SqsPublisher {
+        let client = client::sending(&self.client);
+        SqsPublisher::from_parts(client, self.target, self.settings, mistake)
+    }
+
+    fn check(&self) -> Result<(), BuildError> {
         let Self {
             client,
             target,
@@ -109,7 +126,7 @@ impl SqsPublisherBuilder {
         } = self;
         target.check()?;
         if let Some(url) = target.known_url() {
-            endpoint::check(&client, &url)?;
+            endpoint::check(client, &url)?;
         }
         let queue = target.name().to_owned();
         if fifo.is_some_and(|fifo| fifo != is_fifo(&queue)) {
@@ -124,6 +141,15 @@ impl SqsPublisherBuilder {
                 option: "content_based_deduplication",
             });
         }
+        if let Some(group_id) = &settings.message_group_id
+            && !is_legal_id(group_id)
+        {
+            return Err(BuildError::range(
+                "message_group_id",
+                format!("{group_id:?}"),
+                "1 to 128 letters, digits and punctuation characters",
+            ));
+        }
         if !(1..=MAX_MESSAGE_BYTES).contains(&settings.max_message_bytes) {
             return Err(BuildError::range(
                 "max_message_bytes",
@@ -131,15 +157,6 @@ impl SqsPublisherBuilder {
                 "1 to 1048576 bytes",
             ));
         }
-        Ok(SqsPublisher::from_parts(
-            client::sending(&client),
-            target,
-            settings,
-        ))
-    }
-
-    /// Without the checks, for [`SqsPublisher::new`], which cannot fail.
-    pub(super) fn build_unchecked(self) -> SqsPublisher {
-        SqsPublisher::from_parts(client::sending(&self.client), self.target, self.settings)
+        Ok(())
     }
 }

@@ -13,6 +13,7 @@ use super::request::{Request, from_draft};
 use super::target::Target;
 use crate::BoxFuture;
 use crate::message::{Draft, Publish, PublishBuilder, PublishError, Published};
+use crate::sqs::consumer::BuildError;
 use crate::sqs::convert::to_sdk;
 
 /// Publishes messages to one queue. Cheap to clone and meant to be shared.
@@ -44,6 +45,8 @@ struct Inner {
     client: Client,
     target: Target,
     settings: Settings,
+    /// What is wrong with the settings: told by every publish, before any call.
+    mistake: Option<BuildError>,
 }
 
 impl SqsPublisher {
@@ -51,7 +54,7 @@ impl SqsPublisher {
     /// resolved by `GetQueueUrl` on the first publish. A mistake in it surfaces on that publish;
     /// [`builder`](Self::builder) finds it at once.
     pub fn new(client: Client, queue: impl AsRef<str>) -> Self {
-        Self::builder(client, queue).build_unchecked()
+        Self::builder(client, queue).build_or_tell()
     }
 
     /// Starts a publisher with settings. `queue` is a queue URL or a name.
@@ -59,12 +62,18 @@ impl SqsPublisher {
         SqsPublisherBuilder::new(client, Target::new(queue.as_ref()))
     }
 
-    pub(super) fn from_parts(client: Client, target: Target, settings: Settings) -> Self {
+    pub(super) fn from_parts(
+        client: Client,
+        target: Target,
+        settings: Settings,
+        mistake: Option<BuildError>,
+    ) -> Self {
         Self {
             inner: Arc::new(Inner {
                 client,
                 target,
                 settings,
+                mistake,
             }),
         }
     }
@@ -75,7 +84,8 @@ impl SqsPublisher {
     }
 
     /// Publishes `data` under a URN that is known only at run time. `data` must serialise to a
-    /// JSON object.
+    /// JSON object; of the URN nothing is asked but that it is not blank, as the contract has it
+    /// (SPEC §1.3).
     ///
     /// ```no_run
     /// # async fn run(publisher: babelqueue::SqsPublisher) -> Result<(), babelqueue::Error> {
@@ -104,6 +114,9 @@ impl SqsPublisher {
     /// Performs a finished request.
     pub(super) async fn perform(&self, request: Request) -> Result<Published, PublishError> {
         let Inner { client, target, .. } = &*self.inner;
+        if let Some(mistake) = &self.inner.mistake {
+            return Err(PublishError::Publisher(mistake.clone().into()));
+        }
         let url = target.url(client).await?;
         let failed = |refused, retryable, source| PublishError::Send {
             queue: target.name().to_owned(),

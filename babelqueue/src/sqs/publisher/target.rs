@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use aws_sdk_sqs::Client;
-use aws_sdk_sqs::error::DisplayErrorContext;
 use tokio::sync::OnceCell;
 
 use crate::message::PublishError;
@@ -86,7 +85,7 @@ impl Target {
                 .await
                 .map_err(|source| PublishError::Resolve {
                     queue: self.name.as_ref().to_owned(),
-                    source: format!("{}", DisplayErrorContext(&source)).into(),
+                    source: Box::new(source),
                 })?;
             Ok(answer.queue_url.unwrap_or_default().into())
         };
