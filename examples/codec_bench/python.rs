@@ -12,7 +12,7 @@ from babelqueue.codec import EnvelopeCodec
 payload = json.loads(sys.argv[1])
 
 def full():
-    body = EnvelopeCodec.encode(EnvelopeCodec.make("urn:babel:orders:created", payload, "orders"))
+    body = EnvelopeCodec.encode(EnvelopeCodec.make("urn:babel:orders:created", payload, queue="orders"))
     EnvelopeCodec.decode(body)
 
 def bare():
