@@ -125,7 +125,7 @@ async fn main() -> ExitCode {
     match run().await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("orders: {error}");
+            eprintln!("orders: {}", with_causes(&*error));
             ExitCode::FAILURE
         }
     }
@@ -172,13 +172,24 @@ async fn run() -> Result<(), BoxError> {
     };
     let (ran_orders, ran_parcels, drained) =
         tokio::join!(order_consumer.run(), parcel_consumer.run(), drained);
-    (ran_orders?, ran_parcels?, drained?);
+    ran_orders?;
+    ran_parcels?;
+    drained?;
 
     println!("\n3. The dead-letter queue");
     let dead = dead_letters(&sqs, &orders_dlq).await?;
 
     println!("\n4. Summary");
     summary(&app.ledger, &dead)
+}
+
+/// An error and everything behind it: the SDK's own errors say little by themselves.
+fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(": ")
 }
 
 /// The embedded SQS, or the server that the environment names.

@@ -10,7 +10,7 @@ pub use crate::BoxFuture;
 pub use crate::context::Delivery;
 pub use crate::handler::{
     Absent, FallbackPayload, FromDelivery, FromRef, Handler, HandlerError, HandlerInfo,
-    HandlerResult, IntoOutcome, Payload, fallback, payload, rejected,
+    HandlerResult, IntoOutcome, Payload, SharedState, fallback, payload, rejected,
 };
 pub use crate::message::BabelMessage;
 pub use crate::router::{

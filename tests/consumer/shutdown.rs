@@ -141,3 +141,68 @@ async fn a_queue_that_does_not_exist_ends_the_run() {
         "{error}"
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_missing_queue_is_noticed_without_the_start_up_checks_too() {
+    let bench = Bench::new();
+    let sqs = LocalSqs::new();
+    let url = sqs.queue_url("missing");
+    let consumer = babelqueue::SqsConsumer::builder(sqs.client(), url, crate::support::router())
+        .state(bench.lab.clone())
+        .startup_checks(false)
+        .visibility_timeout(30 * SECOND)
+        .build()
+        .unwrap();
+    let error = consumer.run().await.expect_err("no such queue");
+    assert!(
+        matches!(error, babelqueue::RunError::QueueDoesNotExist { .. }),
+        "{error}"
+    );
+}
+
+/// Real signals and real time: the first stops, the second forces.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_second_signal_forces_the_end() {
+    let signal = || {
+        let pid = std::process::id().to_string();
+        let kill = std::process::Command::new("kill")
+            .args(["-TERM", &pid])
+            .status();
+        assert!(kill.expect("kill runs").success());
+    };
+    let bench = Bench::new();
+    bench.put("stuck", &["sleep=3600000"]);
+    let consumer = bench.consumer().build().unwrap();
+    let handle = consumer.handle();
+    let run = tokio::spawn(consumer.run_until(babelqueue::shutdown_signal()));
+    let until = async |state: fn(&babelqueue::Handle) -> bool| {
+        while !state(&handle) {
+            sleep(Duration::from_millis(1)).await;
+        }
+    };
+    until(|handle| handle.stats().running == 1).await;
+    signal();
+    until(|handle| handle.health().state == babelqueue::sqs::HealthState::Stopping).await;
+    assert!(!run.is_finished(), "the handler has its grace");
+    signal();
+    run.await.unwrap().unwrap();
+    assert_eq!(bench.sqs.snapshot(&bench.queue).visible.len(), 1);
+    assert_eq!(bench.lab.running(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn stopping_a_fifo_consumer_keeps_the_order() {
+    use babelqueue::prelude::*;
+    let bench = Bench::fifo();
+    bench.put_in("A", "A1", &["sleep=2000 fail", "ok"]);
+    bench.put_in("A", "A2", &["ok"]);
+    bench.put_in("A", "A3", &["ok"]);
+    bench
+        .run(bench.consumer().retry(Backoff::fixed(SECOND)), SECOND)
+        .await;
+    assert_eq!(bench.lab.calls(), ["A1/0"]);
+    bench.run(bench.consumer(), 10 * SECOND).await;
+    assert_eq!(bench.lab.calls(), ["A1/0", "A1/1", "A2/1", "A3/1"]);
+    assert!(bench.left().is_empty() && bench.lab.kinds().len() == 1);
+}

@@ -31,18 +31,16 @@ struct Seen {
     attempts: u64,
 }
 
+type Orders = Arc<Mutex<Vec<(OrderCreated, Seen)>>>;
+
 #[derive(Clone, Default, FromRef)]
 struct App {
-    orders: Arc<Mutex<Vec<(OrderCreated, Seen)>>>,
+    orders: Orders,
     tries: Arc<Mutex<Vec<u64>>>,
 }
 
 #[babel_handler]
-async fn order_created(
-    order: OrderCreated,
-    ctx: &Context,
-    State(orders): State<Arc<Mutex<Vec<(OrderCreated, Seen)>>>>,
-) {
+async fn order_created(order: OrderCreated, ctx: &Context, State(orders): State<Orders>) {
     let text = |text: Option<&str>| text.map(str::to_owned);
     let seen = Seen {
         message_id: text(ctx.meta().id()),
@@ -80,46 +78,45 @@ fn order(order_id: u64) -> OrderCreated {
 
 #[tokio::test]
 async fn messages_of_the_python_sdk_arrive_as_structs() {
-    for queue in ["orders", "orders.fifo"] {
-        let meeting = Meeting::new().await;
-        let fifo = queue.ends_with(".fifo").then_some(("FifoQueue", "true"));
-        let url = meeting.local.create_queue_with(queue, fifo).unwrap();
-        // Beyond 2^53, where a double would round.
-        let ids = [1042, 9_007_199_254_740_993, u64::MAX];
-        let published = meeting.publish(&ids.map(|id| message(queue, id))).await;
-
-        let app = App::default();
-        let router = Router::from_handlers![order_created];
-        let consumer = SqsConsumer::builder(meeting.sqs.clone(), &url, router)
-            .state(app.clone())
-            .wait_time(Duration::ZERO)
-            .concurrency(1)
-            .build()
-            .unwrap();
-        while app.orders.lock().unwrap().len() < ids.len() {
-            consumer.poll().await.unwrap();
-        }
-
-        let orders = app.orders.lock().unwrap();
-        for ((id, message_id), (got, seen)) in ids.into_iter().zip(published).zip(orders.iter()) {
-            assert_eq!(*got, order(id));
-            let expected = Seen {
-                message_id: Some(message_id),
-                trace_id: format!("trace {id} é"),
-                lang: Some("python".to_owned()),
-                queue: Some(queue.to_owned()),
-                tenant: Some("acme ☕".to_owned()),
-                job_header: Some("urn:babel:orders:created".to_owned()),
-                attempts: 0,
-            };
-            assert_eq!(*seen, expected);
-        }
-        let left = meeting.local.snapshot(&url).unwrap();
-        assert!(
-            left.visible.is_empty() && left.in_flight.is_empty(),
-            "{left:?}"
-        );
+    for meeting in Meeting::all().await {
+        take_from(&meeting, "from-python").await;
+        take_from(&meeting, "from-python.fifo").await;
     }
+}
+
+async fn take_from(meeting: &Meeting, queue: &str) {
+    let url = meeting.create_queue(queue).await;
+    // Beyond 2^53, where a double would round.
+    let ids = [1042, 9_007_199_254_740_993, u64::MAX];
+    let published = meeting.publish(&ids.map(|id| message(queue, id))).await;
+
+    let app = App::default();
+    let router = Router::from_handlers![order_created];
+    let consumer = SqsConsumer::builder(meeting.sqs.clone(), &url, router)
+        .state(app.clone())
+        .wait_time(Duration::ZERO)
+        .concurrency(1)
+        .build()
+        .unwrap();
+    while app.orders.lock().unwrap().len() < ids.len() {
+        consumer.poll().await.unwrap();
+    }
+
+    let orders = std::mem::take(&mut *app.orders.lock().unwrap());
+    for ((id, message_id), (got, seen)) in ids.into_iter().zip(published).zip(orders.iter()) {
+        assert_eq!(*got, order(id));
+        let expected = Seen {
+            message_id: Some(message_id),
+            trace_id: format!("trace {id} é"),
+            lang: Some("python".to_owned()),
+            queue: Some(queue.to_owned()),
+            tenant: Some("acme ☕".to_owned()),
+            job_header: Some("urn:babel:orders:created".to_owned()),
+            attempts: 0,
+        };
+        assert_eq!(*seen, expected);
+    }
+    meeting.assert_empty(&url).await;
 }
 
 #[derive(Serialize, Deserialize, BabelMessage)]
@@ -138,9 +135,14 @@ async fn flaky(
 
 #[tokio::test]
 async fn a_failed_message_shows_its_attempts_to_rust_and_then_to_python() {
-    let meeting = Meeting::new().await;
-    let url = meeting.local.create_queue("orders");
-    let sent = json!({"queue": "orders", "urn": "urn:babel:orders:flaky", "trace_id": "t",
+    for meeting in Meeting::all().await {
+        fail_and_hand_on(&meeting).await;
+    }
+}
+
+async fn fail_and_hand_on(meeting: &Meeting) {
+    let url = meeting.create_queue("flaky").await;
+    let sent = json!({"queue": "flaky", "urn": "urn:babel:orders:flaky", "trace_id": "t",
                       "headers": {}, "data": {}});
     let ids = meeting.publish(&[sent]).await;
 
@@ -155,12 +157,8 @@ async fn a_failed_message_shows_its_attempts_to_rust_and_then_to_python() {
     }
     assert_eq!(*app.tries.lock().unwrap(), [0, 1, 2]);
 
-    let seen = meeting.consume("orders", 1).await;
+    let seen = meeting.consume("flaky", 1).await;
     assert_eq!(seen[0]["envelope"]["attempts"], 3);
     assert_eq!(seen[0]["envelope"]["meta"]["id"], ids[0]);
-    let left = meeting.local.snapshot(&url).unwrap();
-    assert!(
-        left.visible.is_empty() && left.in_flight.is_empty(),
-        "{left:?}"
-    );
+    meeting.assert_empty(&url).await;
 }

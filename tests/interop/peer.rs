@@ -3,28 +3,86 @@
 use std::process::{Command, Stdio};
 
 use aws_sdk_sqs::Client;
+use aws_sdk_sqs::config::{BehaviorVersion, Credentials, Region};
+use aws_sdk_sqs::types::QueueAttributeName;
 use babelqueue::local::{LocalServer, LocalSqs};
 use serde_json::Value;
 use tokio::io::AsyncWriteExt;
 
-/// One SQS for both sides: Rust reaches it within the process, Python over loopback.
+/// One SQS for both sides.
 pub struct Meeting {
     pub sqs: Client,
-    pub local: LocalSqs,
-    server: LocalServer,
+    endpoint: String,
     python: String,
+    /// Keeps the embedded SQS open to the other side.
+    _server: Option<LocalServer>,
 }
 
 impl Meeting {
-    pub async fn new() -> Self {
+    /// Over the embedded SQS: Rust reaches it within the process, Python over loopback.
+    pub async fn local() -> Self {
         let local = LocalSqs::new();
-        let address = "127.0.0.1:0".parse().expect("an address");
-        let server = local.serve(address).await.expect("a free port on loopback");
+        let server = local
+            .serve("127.0.0.1:0")
+            .await
+            .expect("a free port on loopback");
         Self {
             sqs: local.client(),
-            local,
-            server,
+            endpoint: server.endpoint(),
             python: interpreter(),
+            _server: Some(server),
+        }
+    }
+
+    /// Over every SQS there is: the embedded one, and the independent one that `tests/run` starts
+    /// and names in `MINISTACK_ENDPOINT`.
+    pub async fn all() -> Vec<Self> {
+        let mut meetings = vec![Self::local().await];
+        if let Ok(endpoint) = std::env::var("MINISTACK_ENDPOINT") {
+            let config = aws_sdk_sqs::Config::builder()
+                .behavior_version(BehaviorVersion::latest())
+                .region(Region::new("us-east-1"))
+                .credentials_provider(Credentials::new("test", "test", None, None, "test"))
+                .endpoint_url(&endpoint)
+                .build();
+            meetings.push(Self {
+                sqs: Client::from_conf(config),
+                endpoint,
+                python: interpreter(),
+                _server: None,
+            });
+        }
+        meetings
+    }
+
+    /// Where the Python side finds the SQS.
+    pub fn endpoint(&self) -> &str {
+        &self.endpoint
+    }
+
+    /// Creates a queue; gives its URL.
+    pub async fn create_queue(&self, name: &str) -> String {
+        let mut create = self.sqs.create_queue().queue_name(name);
+        if name.ends_with(".fifo") {
+            create = create.attributes(QueueAttributeName::FifoQueue, "true");
+        }
+        let created = create.send().await.expect("a new queue");
+        created.queue_url.expect("its URL")
+    }
+
+    /// Asserts that nothing is left in the queue: nothing waiting, in flight or delayed.
+    pub async fn assert_empty(&self, url: &str) {
+        let asked = self.sqs.get_queue_attributes().queue_url(url);
+        let answer = asked
+            .attribute_names(QueueAttributeName::All)
+            .send()
+            .await
+            .expect("counts");
+        let counts = answer.attributes.expect("attributes");
+        for (name, count) in counts {
+            if name.as_str().starts_with("ApproximateNumberOfMessages") {
+                assert_eq!(count, "0", "{name:?} of {url}");
+            }
         }
     }
 
@@ -47,9 +105,8 @@ impl Meeting {
 
     async fn run(&self, arguments: &[&str], input: &str) -> String {
         let (mode, rest) = arguments.split_first().expect("a mode");
-        let endpoint = self.server.endpoint();
         let mut child = tokio::process::Command::new(&self.python)
-            .args(["tests/interop/peer.py", mode, &endpoint])
+            .args(["tests/interop/peer.py", mode, &self.endpoint])
             .args(rest)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -82,4 +139,13 @@ fn interpreter() -> String {
     );
     let path = String::from_utf8(output.stdout).expect("a path");
     path.trim().to_owned()
+}
+
+/// `cargo run --example …`, with an environment that names no SQS unless the test does.
+pub fn example(name: &str) -> tokio::process::Command {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let mut command = tokio::process::Command::new(cargo);
+    command.args(["run", "--quiet", "--example", name]);
+    command.env_remove("BABELQUEUE_ENDPOINT").kill_on_drop(true);
+    command
 }

@@ -19,8 +19,7 @@ fn delivery(urn: &str, data: &str) -> Delivery {
     );
     let envelope = Envelope::decode(body).expect("a valid envelope");
     let headers = [("tenant", "acme"), ("bq-job", urn)].into_iter().collect();
-    let mut source = Source::default();
-    source.queue = "orders".into();
+    let mut source = Source::new("orders");
     source.receive_count = Some(2);
     Delivery::new(Context::new(envelope, 1, headers, source))
 }

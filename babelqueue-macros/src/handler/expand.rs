@@ -163,7 +163,7 @@ fn call(model: &Model<'_>) -> TokenStream {
         #allow
         impl<BabelState> #krate::__private::Handler<BabelState> for #name
         where
-            BabelState: ::core::marker::Send + ::core::marker::Sync + 'static,
+            BabelState: #krate::__private::SharedState,
             #(for<#lifetime> #bounds,)*
         {
             fn call<#lifetime>(

@@ -117,7 +117,7 @@ fn items(list: &List, name: &Ident) -> TokenStream {
         #[automatically_derived]
         impl<BabelState> #krate::__private::Routes<BabelState> for #name
         where
-            BabelState: ::core::marker::Send + ::core::marker::Sync + 'static,
+            BabelState: #krate::__private::SharedState,
             #(#aliases: #krate::__private::Handler<BabelState>,)*
         {
             async fn dispatch<'babel>(

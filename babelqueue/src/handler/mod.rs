@@ -20,7 +20,7 @@ pub use outcome::{HandlerResult, IntoOutcome, Outcome};
 #[doc(hidden)]
 pub use payload::{FallbackPayload, fallback, payload};
 pub use payload::{Payload, PayloadError};
-pub use state::{FromRef, State};
+pub use state::{FromRef, SharedState, State};
 
 /// What is known of a handler without its state: by which the router checks and displays it.
 ///

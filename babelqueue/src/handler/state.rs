@@ -60,3 +60,16 @@ impl<T: Clone> FromRef<T> for T {
         state.clone()
     }
 }
+
+/// What can be the state of a consumer: everything that is `Send + Sync + 'static`. Handlers of
+/// one consumer run at the same time, on the threads of the runtime, a current-thread one
+/// included: an `Rc` or a `RefCell` cannot be shared so.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the state of a consumer",
+    label = "must be `Send + Sync + 'static`: handlers run at the same time",
+    note = "hold what is shared in an `Arc`, and what changes in a `Mutex` or an atomic"
+)]
+pub trait SharedState: Send + Sync + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Send + Sync + 'static> SharedState for T {}

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,24 +11,23 @@ use futures_util::FutureExt as _;
 use tracing::Instrument as _;
 
 use super::clock::Clock;
-use super::copy::{DeadLetterMessage, Destination, Original, dead_letter_message};
-use super::dispatch::Dispatch;
+use super::copy::DeadLetterMessage;
 use super::failure::{
-    DroppedAttributes, OutcomeError, Panicked, TimedOut, UnknownUrnError, VersionGateError,
-    chain_text, cut, panic_text, short_type_name,
+    OutcomeError, Panicked, UnknownUrnError, VersionGateError, panic_text, short_type_name,
 };
-use super::intake::{Opened, open};
+use super::foreign::Decode;
+use super::handling::Handling;
+use super::intake::{Opened, Reading, open};
 use super::layers::Layered;
-#[cfg(feature = "schema")]
-use super::layers::Validation;
+use super::middleware::Next;
 use super::record::Record;
 use super::report::{Reporter, Subject};
 use crate::BoxFuture;
 use crate::context::{Context, Delivery};
-use crate::envelope::{DeadLetter, Envelope, Reason, poison_attempts};
-use crate::handler::{ErrorKind, HandlerError, HandlerResult, Outcome};
+use crate::envelope::Envelope;
+use crate::handler::{HandlerError, Outcome};
 use crate::policy::{
-    Action, Backoff, CopyKind, Event, HookResult, Pause, ReportKind, Rules, WireDelay, settle,
+    Action, Backoff, Event, HookResult, Pause, ReportKind, Rules, WireDelay, settle,
 };
 
 /// The unknown-URN hook.
@@ -51,18 +50,19 @@ pub(crate) struct DeadLetterTarget {
 /// Everything that decides what becomes of a message.
 pub(crate) struct Pipeline {
     pub(crate) queue: Arc<str>,
-    pub(crate) dispatch: Arc<dyn Dispatch>,
+    pub(crate) handling: Arc<Handling>,
+    /// The user's layers around it, the outermost first to be called.
+    pub(crate) middleware: Option<Next>,
+    /// What reads bodies that are no envelopes, in the order of asking.
+    pub(crate) decoders: Vec<Arc<dyn Decode>>,
     pub(crate) rules: Rules,
     pub(crate) backoff: Backoff,
     pub(crate) release_delay: Option<ReleaseDelay>,
     pub(crate) dead_letters: Option<DeadLetterTarget>,
     pub(crate) lenient: bool,
     pub(crate) lang: Cow<'static, str>,
-    pub(crate) handler_timeout: Option<Duration>,
     #[cfg(feature = "idempotency")]
     pub(crate) guard: Option<crate::idempotency::Idempotency>,
-    #[cfg(feature = "schema")]
-    pub(crate) validation: Option<Validation>,
     pub(crate) unknown_hook: Option<UnknownHook>,
     pub(crate) redact: Option<Redact>,
     pub(crate) reporter: Reporter,
@@ -107,25 +107,28 @@ impl Processed {
 
 /// As far as the message was read.
 #[derive(Debug)]
-enum Seen {
+pub(super) enum Seen {
     Body(String),
-    Envelope(Box<Envelope>),
+    /// With the body as it came, when the envelope was found inside of it.
+    Envelope(Box<Envelope>, Option<String>),
     Delivery(Delivery),
 }
 
 impl Seen {
-    fn envelope(&self) -> Option<&Envelope> {
+    pub(super) fn envelope(&self) -> Option<&Envelope> {
         match self {
             Self::Body(_) => None,
-            Self::Envelope(envelope) => Some(envelope),
+            Self::Envelope(envelope, _) => Some(envelope),
             Self::Delivery(delivery) => Some(delivery.context().envelope()),
         }
     }
 
-    fn body(&self) -> &str {
+    pub(super) fn body(&self) -> &str {
         match self {
             Self::Body(body) => body,
-            Self::Envelope(envelope) => envelope.body(),
+            Self::Envelope(envelope, received) => {
+                received.as_deref().unwrap_or_else(|| envelope.body())
+            }
             Self::Delivery(delivery) => delivery.context().envelope().body(),
         }
     }
@@ -133,9 +136,9 @@ impl Seen {
 
 /// The error that goes with an event: into reports and into the dead letter.
 #[derive(Clone, Copy)]
-struct Cause<'a> {
-    error: &'a (dyn StdError + Send + Sync + 'static),
-    exception: Option<&'a str>,
+pub(super) struct Cause<'a> {
+    pub(super) error: &'a (dyn StdError + Send + Sync + 'static),
+    pub(super) exception: Option<&'a str>,
 }
 
 impl<'a> Cause<'a> {
@@ -150,7 +153,12 @@ impl<'a> Cause<'a> {
 impl Pipeline {
     /// Takes one message all the way. Panics of user code end in the settlement of this message.
     pub(crate) async fn process(&self, mut record: Record) -> Processed {
-        match open(&mut record, self.lenient) {
+        let reading = Reading {
+            lenient: self.lenient,
+            decoders: &self.decoders,
+            queue: &self.queue,
+        };
+        match open(&mut record, reading) {
             Opened::Gated { body, declared } => {
                 let error = VersionGateError { declared };
                 let cause = Cause::new(&error, "VersionGateError");
@@ -160,14 +168,26 @@ impl Pipeline {
                 let cause = Cause::new(&error, error.name());
                 self.finish(&record, Seen::Body(body), Event::Poison, Some(cause))
             }
-            Opened::UnsupportedVersion { envelope, error } => {
+            Opened::Unreadable { body, error } => {
+                let cause = Cause::new(&error, "DecodeError");
+                self.finish(&record, Seen::Body(body), Event::Poison, Some(cause))
+            }
+            Opened::UnsupportedVersion {
+                envelope,
+                received,
+                error,
+            } => {
                 let cause = Cause::new(&error, error.name());
-                let seen = Seen::Envelope(Box::new(envelope));
+                let seen = Seen::Envelope(Box::new(envelope), received);
                 self.finish(&record, seen, Event::UnsupportedVersion, Some(cause))
             }
-            Opened::NotAccepted { envelope, error } => {
+            Opened::NotAccepted {
+                envelope,
+                received,
+                error,
+            } => {
                 let cause = Cause::new(&error, error.name());
-                let seen = Seen::Envelope(Box::new(envelope));
+                let seen = Seen::Envelope(Box::new(envelope), received);
                 self.finish(&record, seen, Event::NotAccepted, Some(cause))
             }
             Opened::Accepted {
@@ -176,8 +196,9 @@ impl Pipeline {
                 trace_id,
             } => {
                 let headers = record.headers();
-                let mut context =
-                    Context::new(envelope, attempts, headers, record.source(&self.queue));
+                let source = record.source(&self.queue);
+                let mut context = Context::new(envelope, attempts, headers, source)
+                    .with_lease(record.lease.clone());
                 if let Some(trace_id) = trace_id {
                     context = context.with_trace_id(trace_id);
                 }
@@ -188,13 +209,13 @@ impl Pipeline {
 
     async fn route(&self, record: &Record, delivery: Delivery) -> Processed {
         let context = delivery.context();
-        let Some(handler) = self.dispatch.find(context.urn()) else {
+        let Some(handler) = self.handling.dispatch.find(context.urn()) else {
             return self.unknown_urn(record, delivery).await;
         };
         let span = tracing::info_span!(
             "process",
             urn = context.urn(),
-            handler = self.dispatch.handler_name(handler),
+            handler = self.handling.dispatch.handler_name(handler),
             queue = &*self.queue,
             message_id = context.source().message_id,
             trace_id = context.trace_id(),
@@ -246,22 +267,6 @@ impl Pipeline {
             ending,
             seen: Seen::Delivery(delivery),
         }
-    }
-
-    /// Runs the handler; a panic and the timeout become its failure.
-    pub(super) async fn call(&self, handler: usize, delivery: Delivery) -> HandlerResult {
-        let call = AssertUnwindSafe(self.dispatch.call(handler, delivery)).catch_unwind();
-        let ended = match self.handler_timeout {
-            None => call.await,
-            Some(limit) => match tokio::time::timeout(limit, call).await {
-                Ok(ended) => ended,
-                Err(_) => return Err(HandlerError::of_kind(ErrorKind::Timeout, TimedOut(limit))),
-            },
-        };
-        ended.unwrap_or_else(|panic| {
-            let panicked = Panicked(panic_text(&*panic));
-            Err(HandlerError::of_kind(ErrorKind::Panic, panicked))
-        })
     }
 
     async fn unknown_urn(&self, record: &Record, delivery: Delivery) -> Processed {
@@ -368,99 +373,6 @@ impl Pipeline {
             );
         }
         delay
-    }
-
-    /// The message for the dead-letter queue, or the reason why there can be none.
-    fn copy(
-        &self,
-        kind: CopyKind,
-        record: &Record,
-        seen: &Seen,
-        cause: Option<Cause<'_>>,
-    ) -> Settlement {
-        let Some(target) = self.dead_letters else {
-            return Settlement::Leave;
-        };
-        let original = match (&kind, seen) {
-            (CopyKind::Raw, _) => Original::Raw(seen.body()),
-            (CopyKind::Annotated(reason), Seen::Delivery(delivery)) => {
-                let attempts = i64::try_from(delivery.context().attempts()).unwrap_or(i64::MAX);
-                // The failed delivery counts; an unknown URN was not tried.
-                let tried = i64::from(*reason == Reason::Failed);
-                let envelope = delivery.context().envelope();
-                Original::Annotated {
-                    envelope,
-                    attempts: attempts.saturating_add(tried),
-                }
-            }
-            _ => Original::Poison(seen.body()),
-        };
-        let block = self.block(&kind, &original, record, cause);
-        let to = Destination {
-            fifo: target.fifo,
-            source_queue: &self.queue,
-            max_bytes: target.max_bytes,
-        };
-        let subject = subject(record, seen.envelope());
-        match dead_letter_message(&original, block, record, &to) {
-            Ok(message) => {
-                if !message.dropped.is_empty() {
-                    let error = DroppedAttributes(message.dropped.clone());
-                    self.reporter.report(ReportKind::Dropped, subject, &error);
-                }
-                Settlement::DeadLetter(Box::new(message))
-            }
-            Err(error) => {
-                self.reporter
-                    .report(ReportKind::DeadLetter, subject, &error);
-                Settlement::Leave
-            }
-        }
-    }
-
-    /// The `dead_letter` block (SPEC §1.9, §1.10).
-    fn block(
-        &self,
-        kind: &CopyKind,
-        original: &Original<'_>,
-        record: &Record,
-        cause: Option<Cause<'_>>,
-    ) -> DeadLetter {
-        let now = self.clock.unix_millis();
-        let (reason, queue) = match (kind, original) {
-            (CopyKind::Annotated(reason), Original::Annotated { envelope, .. }) => {
-                (reason.clone(), envelope.original_queue(&self.queue))
-            }
-            _ => (Reason::Poison, &*self.queue),
-        };
-        let mut block = DeadLetter::new(reason, queue, now);
-        block.lang = self.lang.clone().into_owned();
-        block.attempts = match original {
-            Original::Annotated { attempts, .. } => *attempts,
-            Original::Raw(body) | Original::Poison(body) => {
-                poison_attempts(body.as_bytes(), record.receive_count.as_deref())
-            }
-        };
-        // Nothing went wrong with a message that merely has no handler.
-        if let Some(cause) = cause.filter(|_| block.reason != Reason::UnknownUrn) {
-            block.error = self.redacted(chain_text(cause.error));
-            block.exception = cause.exception.map(str::to_owned);
-        }
-        block
-    }
-
-    fn redacted(&self, text: String) -> Option<String> {
-        let Some(redact) = &self.redact else {
-            return Some(cut(text));
-        };
-        match catch_unwind(AssertUnwindSafe(|| redact(&text))) {
-            Ok(text) => Some(cut(text)),
-            Err(panic) => {
-                let panic = panic_text(&*panic);
-                tracing::error!(queue = &*self.queue, "the redaction hook panicked: {panic}");
-                None
-            }
-        }
     }
 }
 

@@ -217,6 +217,22 @@ impl WireDelay {
         }
     }
 
+    /// The delay as a duration.
+    pub const fn duration(self) -> Duration {
+        Duration::from_secs(self.seconds.unsigned_abs() as u64)
+    }
+
+    /// What is left of the delay `waited` after it was decided; a part of a second counts as
+    /// still to come.
+    #[must_use]
+    pub fn less(self, waited: Duration) -> Self {
+        let waited = i32::try_from(waited.as_secs()).unwrap_or(i32::MAX);
+        Self {
+            seconds: self.seconds.saturating_sub(waited).max(0),
+            ..self
+        }
+    }
+
     /// What is left of the delay when the message was received `elapsed` ago: SQS counts its 12 h
     /// from the receive, and refuses what reaches beyond (SPEC §2.12).
     #[must_use]

@@ -1,5 +1,5 @@
 //! C-117: names of the prelude shadowed.
-#![allow(dead_code, non_camel_case_types)]
+#![allow(dead_code, non_camel_case_types, unused_imports)]
 
 mod hostile {
     use babelqueue::{BabelMessage, Context, FromRef, State, babel_handler};

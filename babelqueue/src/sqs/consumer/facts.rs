@@ -140,4 +140,47 @@ mod tests {
         assert_eq!(max_receive_count("{}"), None);
         assert_eq!(max_receive_count(""), None);
     }
+
+    fn told(config: impl FnOnce(&mut Config), facts: QueueFacts) -> Vec<String> {
+        let mut checked = Config::for_tests();
+        config(&mut checked);
+        misfits(&checked, &facts)
+    }
+
+    #[test]
+    fn c_048_a_failing_message_without_an_end_is_told_once() {
+        let bare = || QueueFacts {
+            visibility_timeout: Some(Duration::from_secs(30)),
+            max_receive_count: None,
+        };
+        let redriven = |count| QueueFacts {
+            max_receive_count: Some(count),
+            ..bare()
+        };
+        let endless = told(|_| {}, bare());
+        assert_eq!(endless.len(), 1, "{endless:?}");
+        assert!(endless[0].contains("no end") && endless[0].contains("without a pause"));
+        let paused = told(|config| config.retries_at_once = false, bare());
+        assert!(paused[0].contains("no end") && !paused[0].contains("without a pause"));
+        assert!(told(|config| config.ends_failures = true, bare()).is_empty());
+        assert!(told(|_| {}, redriven(5)).is_empty());
+        let early = told(|config| config.max_attempts = Some(5), redriven(3));
+        assert!(
+            early.len() == 1 && early[0].contains("after 3 receives"),
+            "{early:?}"
+        );
+        assert!(told(|config| config.max_attempts = Some(3), redriven(3)).is_empty());
+    }
+
+    #[test]
+    fn c_033_a_visibility_timeout_of_zero_is_told() {
+        let facts = |seconds| QueueFacts {
+            visibility_timeout: Some(Duration::from_secs(seconds)),
+            max_receive_count: Some(3),
+        };
+        assert!(told(|_| {}, facts(0))[0].contains("0 s"));
+        assert!(told(|config| config.visibility_seconds = Some(30), facts(0)).is_empty());
+        let own = told(|config| config.visibility_seconds = Some(0), facts(30));
+        assert_eq!(own.len(), 1);
+    }
 }

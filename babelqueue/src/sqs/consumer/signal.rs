@@ -4,20 +4,28 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+#[cfg(unix)]
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
 use crate::BoxFuture;
 
 /// SIGTERM or ctrl-c, in two stages: the first stops a consumer that runs
-/// [`run_until`](super::SqsConsumer::run_until) this, a second one forces it to an end.
+/// [`run_until`](super::SqsConsumer::run_until) this, a second one forces it to an end. Listens
+/// from when it is first polled.
 pub fn shutdown_signal() -> ShutdownSignal {
     ShutdownSignal {
-        wait: Box::pin(wait()),
+        first: Box::pin(async {
+            let mut listeners = Listeners::new();
+            listeners.next().await;
+            listeners
+        }),
     }
 }
 
 /// The future of [`shutdown_signal`].
 #[must_use = "a signal is listened to when it is awaited"]
 pub struct ShutdownSignal {
-    wait: BoxFuture<'static, ()>,
+    first: BoxFuture<'static, Listeners>,
 }
 
 impl std::fmt::Debug for ShutdownSignal {
@@ -26,7 +34,8 @@ impl std::fmt::Debug for ShutdownSignal {
     }
 }
 
-/// What a [`ShutdownSignal`] ends with: the wait for the next one.
+/// What a [`ShutdownSignal`] ends with: the wait for the next signal, on the same listeners, so
+/// that none gets lost in between.
 pub struct SecondSignal(pub(super) BoxFuture<'static, ()>);
 
 impl std::fmt::Debug for SecondSignal {
@@ -39,37 +48,56 @@ impl Future for ShutdownSignal {
     type Output = SecondSignal;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<SecondSignal> {
-        self.wait
+        self.first
             .as_mut()
             .poll(cx)
-            .map(|()| SecondSignal(Box::pin(wait())))
+            .map(|mut listeners| SecondSignal(Box::pin(async move { listeners.next().await })))
     }
 }
 
-/// Waits for one signal. Where the process may not listen, it waits for ever, and says so.
+/// Listens to SIGTERM and SIGINT. Where the process may not, no signal ever comes, which is said.
 #[cfg(unix)]
-async fn wait() {
-    use tokio::signal::unix::{SignalKind, signal};
+struct Listeners(Option<(Signal, Signal)>);
 
-    let listeners = (
-        signal(SignalKind::terminate()),
-        signal(SignalKind::interrupt()),
-    );
-    let (Ok(mut terminate), Ok(mut interrupt)) = listeners else {
-        tracing::warn!("the process cannot listen to SIGTERM and SIGINT");
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        biased;
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
+#[cfg(unix)]
+impl Listeners {
+    fn new() -> Self {
+        let both = (
+            signal(SignalKind::terminate()),
+            signal(SignalKind::interrupt()),
+        );
+        let (Ok(terminate), Ok(interrupt)) = both else {
+            tracing::warn!("the process cannot listen to SIGTERM and SIGINT");
+            return Self(None);
+        };
+        Self(Some((terminate, interrupt)))
+    }
+
+    async fn next(&mut self) {
+        let Some((terminate, interrupt)) = &mut self.0 else {
+            return std::future::pending().await;
+        };
+        tokio::select! {
+            biased;
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
     }
 }
 
 #[cfg(not(unix))]
-async fn wait() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        tracing::warn!("the process cannot listen to ctrl-c");
-        std::future::pending::<()>().await;
+struct Listeners;
+
+#[cfg(not(unix))]
+impl Listeners {
+    fn new() -> Self {
+        Self
+    }
+
+    async fn next(&mut self) {
+        if tokio::signal::ctrl_c().await.is_err() {
+            tracing::warn!("the process cannot listen to ctrl-c");
+            std::future::pending::<()>().await;
+        }
     }
 }

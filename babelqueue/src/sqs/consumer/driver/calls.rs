@@ -9,6 +9,8 @@ use aws_sdk_sqs::types::{
     DeleteMessageBatchRequestEntry, Message, MessageSystemAttributeName,
 };
 
+use tokio::time::Instant;
+
 use super::flights::Key;
 use crate::pipeline::DeadLetterMessage;
 use crate::sqs::consumer::error::{RunError, SettleError};
@@ -38,9 +40,18 @@ pub(super) struct ReceiveError {
 pub(super) enum Done {
     Deleted(Vec<(Key, EntryResult)>),
     Released(Vec<(Key, EntryResult)>),
-    Beaten(Vec<(Key, EntryResult)>),
+    Beaten(Beaten),
     Sent(Key, Result<(), BoxError>),
     Facts(Result<Option<QueueFacts>, RunError>),
+}
+
+/// What a heartbeat came to.
+pub(super) struct Beaten {
+    /// When its calls were made.
+    pub(super) at: Instant,
+    pub(super) results: Vec<(Key, EntryResult)>,
+    /// Messages whose claims were lost to somebody else.
+    pub(super) lost: Vec<Key>,
 }
 
 /// One entry of a visibility call.
@@ -51,8 +62,12 @@ pub(super) struct Change {
     pub(super) seconds: i32,
 }
 
-/// One long poll (SPEC §2.6).
-pub(super) fn receive(shared: Arc<Shared>, asked: usize) -> BoxFuture<'static, Received> {
+/// One poll of so many messages at most that waits so many seconds (SPEC §2.6).
+pub(super) fn receive(
+    shared: Arc<Shared>,
+    asked: usize,
+    wait_seconds: i32,
+) -> BoxFuture<'static, Received> {
     Box::pin(async move {
         let config = &shared.config;
         let names = [
@@ -67,7 +82,7 @@ pub(super) fn receive(shared: Arc<Shared>, asked: usize) -> BoxFuture<'static, R
             .receive_message()
             .queue_url(&config.queue_url)
             .max_number_of_messages(i32::try_from(asked).unwrap_or(1))
-            .wait_time_seconds(config.wait_seconds)
+            .wait_time_seconds(wait_seconds)
             .set_visibility_timeout(config.visibility_seconds)
             .set_message_system_attribute_names(Some(names.into()))
             .message_attribute_names("All")

@@ -91,6 +91,11 @@ impl Lanes {
             .is_some_and(|lane| lane.head == key && !lane.waiting.is_empty())
     }
 
+    /// Forgets all lanes: what waited in them has been given back.
+    pub(super) fn clear(&mut self) {
+        self.lanes.clear();
+    }
+
     /// A group is failing; its head should be back at `returns`.
     pub(super) fn begin_episode(&mut self, group: &Arc<str>, returns: Instant) {
         self.failing.insert(Arc::clone(group), returns + MEMORY);

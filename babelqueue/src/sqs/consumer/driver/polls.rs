@@ -17,6 +17,8 @@ pub(super) struct Polls {
     /// How many polls should be open.
     target: usize,
     open: usize,
+    /// How many of them ask for more than one message.
+    wide: usize,
     /// Slots that the open polls may fill.
     reserved: usize,
     /// Since when some slots, but not a batch, have been free.
@@ -35,6 +37,7 @@ impl Polls {
             batch_size: batch_size.min(max_in_flight),
             target: 1,
             open: 0,
+            wide: 0,
             reserved: 0,
             filling: None,
             failures: 0,
@@ -62,6 +65,8 @@ impl Polls {
         if self.is_exhausted() || self.retry_at.is_some_and(|at| at > now) {
             return None;
         }
+        // Over, whether or not there is room for a poll: else the loop would spin on it.
+        self.retry_at = None;
         let free = self.max_in_flight.saturating_sub(in_flight + self.reserved);
         if self.open >= self.target || free == 0 {
             self.filling = None;
@@ -77,6 +82,7 @@ impl Polls {
         self.filling = None;
         let asked = free.min(full);
         self.open += 1;
+        self.wide += usize::from(asked > 1);
         self.reserved += asked;
         self.budget = self.budget.map(|left| left - 1);
         Some(asked)
@@ -127,11 +133,22 @@ impl Polls {
     /// All open polls were dropped.
     pub(super) fn dropped(&mut self) {
         self.open = 0;
+        self.wide = 0;
         self.reserved = 0;
+    }
+
+    pub(super) fn open(&self) -> usize {
+        self.open
+    }
+
+    /// Whether an open poll may bring several messages.
+    pub(super) fn has_wide(&self) -> bool {
+        self.wide > 0
     }
 
     fn end(&mut self, asked: usize) {
         self.open -= 1;
+        self.wide -= usize::from(asked > 1);
         self.reserved -= asked;
     }
 }
@@ -207,6 +224,18 @@ mod tests {
         let asked = polls.begin(0, false, now).expect("a poll");
         polls.failed(asked, now, 0.0);
         assert_eq!(polls.next_wake(), Some(now + Duration::from_millis(500)));
+    }
+
+    #[test]
+    fn a_pause_that_is_over_wakes_nobody_while_all_slots_are_taken() {
+        let now = Instant::now();
+        let mut polls = Polls::new(10, 10);
+        let asked = polls.begin(0, false, now).expect("a poll");
+        polls.failed(asked, now, 1.0);
+        let later = now + Duration::from_secs(2);
+        assert_eq!(polls.begin(10, false, later), None);
+        assert_eq!(polls.next_wake(), None);
+        assert_eq!(polls.begin(0, false, later), Some(10));
     }
 
     #[test]

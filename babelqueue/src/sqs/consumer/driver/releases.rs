@@ -15,12 +15,18 @@ pub(super) struct Release {
     pub(super) key: Key,
     pub(super) receipt_handle: String,
     pub(super) delay: WireDelay,
+    /// From when the delay counts.
+    pub(super) decided: Instant,
 }
 
 impl Driver {
     /// Sends what failed since the last look: in batches, each with its own pause.
+    ///
+    /// On a FIFO queue it waits for the end of open polls that ask for several messages: they
+    /// would receive those behind the failed head along with it, time and again, until these have
+    /// used up their own receives. Such polls are short while the queue is busy.
     pub(super) fn flush_releases(&mut self, now: Instant) {
-        if self.releases.is_empty() {
+        if self.releases.is_empty() || (self.shared.config.fifo && self.polls.has_wide()) {
             return;
         }
         let releases = std::mem::take(&mut self.releases);
@@ -29,15 +35,28 @@ impl Driver {
             key,
             receipt_handle,
             delay,
+            decided,
         } in releases
         {
             let Some(flight) = self.flights.get_mut(key) else {
                 continue;
             };
-            let delay = delay.within_lease(now - flight.received_at);
-            // What the message waits behind it shares this pause.
-            flight.lease =
-                Some(now + std::time::Duration::from_secs(delay.seconds.unsigned_abs().into()));
+            // That it was clamped before has been said before.
+            let delay = WireDelay {
+                altered: false,
+                ..delay
+            }
+            .less(now - decided)
+            .within_lease(now - flight.received_at);
+            if delay.altered {
+                tracing::warn!(
+                    message_id = flight.message_id,
+                    seconds = delay.seconds,
+                    "the delay reaches beyond 12 h from the receive and has been clamped"
+                );
+            }
+            // Those behind it share this pause.
+            flight.lease = Some(now + delay.duration());
             changes.push(Change {
                 key,
                 receipt_handle,

@@ -83,7 +83,7 @@ impl Driver {
         match done {
             Done::Deleted(results) => self.on_deleted(results),
             Done::Released(results) => self.on_released(results),
-            Done::Beaten(results) => self.on_beaten(results),
+            Done::Beaten(beaten) => self.on_beaten(beaten),
             Done::Facts(facts) => self.on_facts(facts),
             Done::Sent(key, Ok(())) => {
                 self.shared.counters().dead_lettered.one();
@@ -136,10 +136,11 @@ impl Driver {
             return;
         }
         // Those behind it must not come before it: they stay hidden as long as it does.
-        match flight.lease {
+        match flight.lease.filter(|until| *until > now) {
             Some(until) => {
                 self.release_in_order(behind, WireDelay::given(until - now));
             }
+            // Unknown, or over: then so are theirs, and there is nothing to release.
             None => {
                 for key in behind {
                     self.flights.remove(key);
@@ -163,8 +164,10 @@ impl Driver {
             self.leave(key);
             return;
         };
-        if let Some(group) = &flight.group {
-            let behind: Vec<_> = self.lanes.behind(group).collect();
+        let now = Instant::now();
+        if let Some(group) = flight.group.clone() {
+            self.lanes.begin_episode(&group, now + delay.duration());
+            let behind: Vec<_> = self.lanes.behind(&group).collect();
             for key in behind {
                 if let Some(flight) = self.flights.get_mut(key) {
                     flight.next_beat = None;
@@ -175,6 +178,7 @@ impl Driver {
             key,
             receipt_handle,
             delay,
+            decided: now,
         });
     }
 

@@ -1,0 +1,26 @@
+use babelqueue::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, BabelMessage)]
+#[urn = "urn:babel:orders:created"]
+struct OrderCreated {
+    order_id: u64,
+}
+
+#[derive(Clone)]
+struct Db;
+
+#[derive(Clone)]
+struct Local(std::rc::Rc<u64>);
+
+#[babel_handler]
+async fn created(_order: OrderCreated) {}
+
+fn consumer(sqs: aws_sdk_sqs::Client) {
+    let router = Router::from_handlers![created];
+    let _ = SqsConsumer::builder(sqs, "http://sqs.local/1/orders", router)
+        .state(Local(std::rc::Rc::new(1)))
+        .build();
+}
+
+fn main() {}
