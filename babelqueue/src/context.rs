@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::envelope::trace_context::{self, RemoteParent};
 use crate::envelope::{Envelope, Headers, Meta};
+use crate::lease::Lease;
 
 /// One delivery of one message: an owned, cheap to clone handle on a [`Context`].
 ///
@@ -50,6 +51,7 @@ pub struct Context {
     headers: Headers,
     source: Source,
     claim_token: OnceLock<String>,
+    lease: Lease,
 }
 
 /// What SQS said of a delivery (SPEC §2.6).
@@ -92,6 +94,7 @@ impl Context {
             headers,
             source,
             claim_token: OnceLock::new(),
+            lease: Lease::new(),
         }
     }
 
@@ -99,6 +102,13 @@ impl Context {
     #[must_use]
     pub fn with_trace_id(mut self, trace_id: impl Into<String>) -> Self {
         self.trace_id = Some(trace_id.into());
+        self
+    }
+
+    /// Puts the hold on the message in: of the driver that has it, or of a test that loses it.
+    #[must_use]
+    pub fn with_lease(mut self, lease: Lease) -> Self {
+        self.lease = lease;
         self
     }
 
@@ -145,6 +155,11 @@ impl Context {
     /// store hands out claims (SPEC §3.1): for fencing writes to other systems.
     pub fn claim_token(&self) -> Option<&str> {
         self.claim_token.get().map(String::as_str)
+    }
+
+    /// Whether the message is still this handler's, to ask or to watch (SPEC §2.16).
+    pub fn lease(&self) -> &Lease {
+        &self.lease
     }
 
     #[cfg(all(feature = "idempotency", feature = "sqs"))]

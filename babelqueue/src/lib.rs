@@ -35,7 +35,9 @@
 //! | make a struct a message and send it | [`BabelMessage`], [`SqsPublisher`] |
 //! | write a handler, its arguments and its answer | [`babel_handler`], [`FromDelivery`], [`Outcome`], [`HandlerError`] |
 //! | list handlers | [`Router::from_handlers!`], [`Routes`] |
-//! | consume a queue | [`SqsConsumer`], [`policy`] |
+//! | consume a queue, or several | [`SqsConsumer`], [`ConsumerGroup`], [`policy`] |
+//! | put layers around handlers | [`middleware`] |
+//! | consume what others send: plain JSON, SNS, EventBridge | [`decode`] |
 //! | read or write envelopes by hand | [`envelope`] |
 //! | test all of it without a queue | `local`, behind the feature of that name |
 //!
@@ -52,6 +54,7 @@ mod error;
 pub mod handler;
 #[cfg(feature = "idempotency")]
 pub mod idempotency;
+mod lease;
 #[cfg(feature = "local")]
 pub mod local;
 pub mod message;
@@ -63,6 +66,61 @@ pub mod router;
 pub mod schema;
 #[cfg(feature = "sqs")]
 pub mod sqs;
+
+/// Middleware around handlers: what the layers given to a consumer's `.layer(…)` wrap.
+///
+/// ```no_run
+/// # fn builder(sqs: aws_sdk_sqs::Client) {
+/// # use std::time::Duration;
+/// # use babelqueue::prelude::*;
+/// use babelqueue::middleware::{Next, Outcomes, Work};
+/// use babelqueue::{BoxError, BoxFuture};
+/// use tower_service::Service;
+///
+/// /// Tells how long handlers take.
+/// #[derive(Clone)]
+/// struct Timed(Next);
+///
+/// impl Service<Work> for Timed {
+///     type Response = Outcomes;
+///     type Error = BoxError;
+///     type Future = BoxFuture<'static, Result<Outcomes, BoxError>>;
+///
+///     fn poll_ready(&mut self, cx: &mut std::task::Context<'_>)
+///         -> std::task::Poll<Result<(), BoxError>>
+///     {
+///         self.0.poll_ready(cx)
+///     }
+///
+///     fn call(&mut self, work: Work) -> Self::Future {
+///         let (urn, begun) = (work.urn().to_owned(), std::time::Instant::now());
+///         let handled = self.0.call(work);
+///         Box::pin(async move {
+///             let outcomes = handled.await;
+///             println!("{urn}: {:?}", begun.elapsed());
+///             outcomes
+///         })
+///     }
+/// }
+///
+/// # let router = Router::from_handlers![];
+/// SqsConsumer::builder(sqs, "https://sqs.eu-west-1.amazonaws.com/1234/orders", router)
+///     .layer(tower_layer::layer_fn(Timed));
+/// # }
+/// ```
+#[cfg(feature = "sqs")]
+pub mod middleware {
+    pub use crate::pipeline::middleware::{Next, Outcomes, Work};
+}
+
+/// Bodies that are no envelopes: decoders for queues that others fill, given to a consumer's
+/// `.decoder(…)`.
+#[cfg(feature = "sqs")]
+pub mod decode {
+    pub use crate::pipeline::foreign::{
+        Decode, Decoded, EventBridge, Foreign, Inner, PlainJson, Sns,
+    };
+}
 
 #[doc(hidden)]
 pub mod __private;
@@ -78,6 +136,7 @@ pub use error::Error;
 pub use handler::{
     Attempts, FromDelivery, FromRef, HandlerError, Outcome, ResultExt, State, TraceId,
 };
+pub use lease::{Lease, Lost};
 pub use message::{BabelMessage, Publish, PublishError, Published};
 pub use names::Router;
 #[cfg(feature = "sqs")]
@@ -85,7 +144,9 @@ pub use pipeline::ErrorEvent;
 pub use policy::{Backoff, DeadLetterQueue, Jitter, ReportKind, UnknownUrn};
 pub use router::{Route, RouteTable, Routes};
 #[cfg(feature = "sqs")]
-pub use sqs::{BuildError, Handle, RunError, SqsConsumer, SqsPublisher, shutdown_signal};
+pub use sqs::{
+    BuildError, ConsumerGroup, Handle, RunError, SqsConsumer, SqsPublisher, shutdown_signal,
+};
 
 #[cfg(all(doctest, feature = "sqs"))]
 #[doc = include_str!("../../README.md")]
@@ -100,7 +161,7 @@ pub mod prelude {
         State, TraceId, UnknownUrn, babel_handler,
     };
     #[cfg(feature = "sqs")]
-    pub use crate::{SqsConsumer, SqsPublisher, shutdown_signal};
+    pub use crate::{ConsumerGroup, SqsConsumer, SqsPublisher, shutdown_signal};
 }
 
 /// Any error, boxed.

@@ -30,8 +30,9 @@ use crate::envelope::new_id;
 pub struct Idempotency {
     store: Arc<dyn AnyStore>,
     lease: Duration,
-    /// The claims of running handlers by what they are renewed with: a delivery's `MessageId`.
-    held: Arc<Mutex<BTreeMap<String, Held>>>,
+    /// The claims of running handlers by their deliveries' numbers. A message's id would not do:
+    /// two deliveries of it may be here at the same time, and only one of them holds the claim.
+    held: Arc<Mutex<BTreeMap<u64, Held>>>,
 }
 
 #[derive(Clone)]
@@ -74,8 +75,8 @@ pub struct ClaimLost {
 pub(crate) struct Request<'a> {
     /// `meta.id`; blank ids cannot be guarded.
     pub(crate) id: &'a str,
-    /// What the claim is renewed with while it runs.
-    pub(crate) owner: Option<&'a str>,
+    /// The delivery's number, with which the claim is renewed while it runs.
+    pub(crate) owner: Option<u64>,
     /// How long the message stays invisible, if that is known.
     pub(crate) lease: Option<Duration>,
 }
@@ -198,15 +199,11 @@ impl Idempotency {
                 id: id.to_owned(),
                 token: token.clone(),
             };
-            self.held().insert(owner.to_owned(), held);
+            self.held().insert(owner, held);
         }
         let result = work(Some(&token)).await;
         if let Some(owner) = owner {
-            // Another delivery of the message may have taken the place over.
-            let mut held = self.held();
-            if held.get(owner).is_some_and(|held| held.token == token) {
-                held.remove(owner);
-            }
+            self.held().remove(&owner);
         }
         let unremembered = match &result {
             Ok(_) => match claims.complete(id, &token).await {
@@ -237,23 +234,30 @@ impl Idempotency {
         self.store.claims().is_some()
     }
 
-    /// Renews the claim of the delivery that runs under this owner, if there is one.
-    pub(crate) async fn renew(&self, owner: &str, lease: Duration) {
+    /// Renews the claim of the delivery that runs under this owner, if there is one. Whether
+    /// nobody else has taken it.
+    pub(crate) async fn renew(&self, owner: u64, lease: Duration) -> bool {
         let (Some(claims), Some(held)) = (self.store.claims(), self.held_by(owner)) else {
-            return;
+            return true;
         };
         match claims.renew(&held.id, &held.token, lease).await {
-            Ok(true) => {}
+            Ok(true) => true,
             // A run that has just ended needs no renewal.
-            Ok(false) if self.held_by(owner).is_none() => {}
-            Ok(false) => tracing::warn!(id = held.id, "the claim is lost"),
-            Err(error) => tracing::warn!(id = held.id, "the claim was not renewed: {error}"),
+            Ok(false) if self.held_by(owner).is_none() => true,
+            Ok(false) => {
+                tracing::warn!(id = held.id, "the claim is lost");
+                false
+            }
+            Err(error) => {
+                tracing::warn!(id = held.id, "the claim was not renewed: {error}");
+                true
+            }
         }
     }
 
     /// Gives back the claim of a run that was cancelled.
-    pub(crate) async fn abandon(&self, owner: &str) {
-        let held = self.held().remove(owner);
+    pub(crate) async fn abandon(&self, owner: u64) {
+        let held = self.held().remove(&owner);
         if let (Some(claims), Some(held)) = (self.store.claims(), held)
             && let Err(error) = claims.release(&held.id, &held.token).await
         {
@@ -261,11 +265,11 @@ impl Idempotency {
         }
     }
 
-    fn held_by(&self, owner: &str) -> Option<Held> {
-        self.held().get(owner).cloned()
+    fn held_by(&self, owner: u64) -> Option<Held> {
+        self.held().get(&owner).cloned()
     }
 
-    fn held(&self) -> MutexGuard<'_, BTreeMap<String, Held>> {
+    fn held(&self) -> MutexGuard<'_, BTreeMap<u64, Held>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

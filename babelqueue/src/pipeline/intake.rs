@@ -1,9 +1,13 @@
 //! The first half of the way: from the record to an envelope that a handler may have, or to the
 //! reason why none may. Pure, and blind to the router (SPEC §2.7, steps 1 to 4).
 
+use std::sync::Arc;
+
+use super::foreign::{Decode, ForeignError, Unfolded, is_own, unfold};
 use super::record::Record;
 use crate::envelope::{
-    DecodeError, Envelope, Gate, NotAccepted, is_blank, new_id, reconcile_attempts, version_gate,
+    DecodeError, Envelope, Gate, NotAccepted, Undecodable, is_blank, new_id, reconcile_attempts,
+    version_gate,
 };
 
 /// What the first look at a record came to.
@@ -13,14 +17,19 @@ pub(crate) enum Opened {
     Gated { body: String, declared: String },
     /// Poison; the body as it came.
     Poison { body: String, error: DecodeError },
+    /// A decoder's own, and unreadable; the body as it came.
+    Unreadable { body: String, error: ForeignError },
     /// Decoded, but the body's version is not 1.
     UnsupportedVersion {
         envelope: Envelope,
+        /// The body as it came, when the envelope was found inside of it.
+        received: Option<String>,
         error: NotAccepted,
     },
     /// Decoded, but not what a handler may rely on.
     NotAccepted {
         envelope: Envelope,
+        received: Option<String>,
         error: NotAccepted,
     },
     /// Ready to be routed.
@@ -32,17 +41,56 @@ pub(crate) enum Opened {
     },
 }
 
-/// Takes the body out of the record and classifies it.
-pub(crate) fn open(record: &mut Record, lenient: bool) -> Opened {
+/// How bodies are read.
+#[derive(Clone, Copy)]
+pub(crate) struct Reading<'a> {
+    pub(crate) lenient: bool,
+    /// Asked about bodies that are no acceptable envelopes.
+    pub(crate) decoders: &'a [Arc<dyn Decode>],
+    pub(crate) queue: &'a str,
+}
+
+/// Takes the body out of the record and classifies it. Attributes that were found inside of the
+/// body are laid over the record's, but for messages that no handler gets: those go on as they
+/// came.
+pub(crate) fn open(record: &mut Record, reading: Reading<'_>) -> Opened {
     let body = std::mem::take(&mut record.body);
     if let Gate::Reject { declared } = version_gate(record.declared_version()) {
         return Opened::Gated { body, declared };
     }
-    let envelope = match Envelope::try_decode(body) {
+    let decoded = Envelope::try_decode(body);
+    if reading.decoders.is_empty() || is_own(&decoded) {
+        return classify(decoded, None, record, reading.lenient);
+    }
+    let body = decoded.map_or_else(|undecodable| undecodable.body, Envelope::into_body);
+    match unfold(&body, record, reading.queue, reading.decoders) {
+        Err(error) => Opened::Unreadable { body, error },
+        Ok(Unfolded::NotMine) => {
+            classify(Envelope::try_decode(body), None, record, reading.lenient)
+        }
+        Ok(Unfolded::Gated { declared }) => Opened::Gated { body, declared },
+        Ok(Unfolded::Read { result, attributes }) => {
+            let opened = classify(result, Some(body), record, reading.lenient);
+            if matches!(opened, Opened::Accepted { .. }) {
+                record.attributes = attributes;
+            }
+            opened
+        }
+    }
+}
+
+/// `received` is the body as it came, when it is not the one that was decoded.
+fn classify(
+    decoded: Result<Envelope, Undecodable>,
+    received: Option<String>,
+    record: &Record,
+    lenient: bool,
+) -> Opened {
+    let envelope = match decoded {
         Ok(envelope) => envelope,
         Err(undecodable) => {
             return Opened::Poison {
-                body: undecodable.body,
+                body: received.unwrap_or(undecodable.body),
                 error: undecodable.error,
             };
         }
@@ -50,17 +98,21 @@ pub(crate) fn open(record: &mut Record, lenient: bool) -> Opened {
     match envelope.accept() {
         Ok(()) => {}
         Err(error @ NotAccepted::UnsupportedVersion(_)) => {
-            return Opened::UnsupportedVersion { envelope, error };
-        }
-        Err(NotAccepted::NoIdentity) if lenient => {
-            // Decoding refuses what has no identity, so that leniency has nothing to fill in.
-            return Opened::NotAccepted {
+            return Opened::UnsupportedVersion {
                 envelope,
-                error: NotAccepted::NoIdentity,
+                received,
+                error,
             };
         }
-        Err(_) if lenient => {}
-        Err(error) => return Opened::NotAccepted { envelope, error },
+        // Decoding refuses what has no identity, so that leniency has nothing to fill in.
+        Err(error) if !lenient || error == NotAccepted::NoIdentity => {
+            return Opened::NotAccepted {
+                envelope,
+                received,
+                error,
+            };
+        }
+        Err(_) => {}
     }
     let trace_id = match envelope.trace_id() {
         Some(trace_id) if !is_blank(trace_id) => None,
@@ -90,7 +142,15 @@ mod tests {
         };
         let attribute = |value| Attribute::text("bq-schema-version", "Number", value);
         record.attributes.extend(version.map(attribute));
-        open(&mut record, lenient)
+        open(&mut record, plainly(lenient))
+    }
+
+    fn plainly(lenient: bool) -> Reading<'static> {
+        Reading {
+            lenient,
+            decoders: &[],
+            queue: "orders",
+        }
     }
 
     #[test]
@@ -171,7 +231,7 @@ mod tests {
                 ..Record::default()
             };
             record.receive_count = Some(receives.to_owned());
-            let Opened::Accepted { attempts, .. } = open(&mut record, false) else {
+            let Opened::Accepted { attempts, .. } = open(&mut record, plainly(false)) else {
                 panic!("must be accepted")
             };
             assert_eq!(attempts, expected, "{wire} {receives}");

@@ -1,33 +1,23 @@
 //! What stands around a handler (SPEC §2.7, step 7): the idempotency guard outside, then the
-//! validation of the payload, then the fences and the handler. Each costs nothing when it is not
-//! set.
+//! user's own layers, then the validation of the payload, the fences and the handler. Each costs
+//! nothing when it is not set.
 
+use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
+
+use super::failure::{Panicked, panic_text};
 use super::process::{Pipeline, subject};
 use super::record::Record;
 use crate::context::Delivery;
-use crate::handler::HandlerResult;
+use crate::handler::{ErrorKind, HandlerError, HandlerResult};
 #[cfg(feature = "idempotency")]
 use crate::{
     handler::Outcome,
     idempotency::{Guarded, Request},
     policy::ReportKind,
 };
-#[cfg(feature = "schema")]
-use crate::{
-    handler::{ErrorKind, HandlerError, Verdict},
-    schema::{SchemaProvider, ValidationError},
-};
-
-/// Validates payloads before their handlers.
-#[cfg(feature = "schema")]
-#[derive(Clone)]
-pub(crate) struct Validation {
-    pub(crate) schemas: std::sync::Arc<dyn SchemaProvider>,
-    /// Whether a violation is final, in place of being retried.
-    pub(crate) permanent: bool,
-}
 
 /// What came out of the layers.
 pub(super) enum Layered {
@@ -46,7 +36,7 @@ impl Pipeline {
     pub(super) async fn layered(&self, _: &Record, handler: usize, delivery: Delivery) -> Layered {
         // Nothing stands around a message that is not guarded.
         let _ = subject;
-        Layered::Answer(self.validated(handler, delivery).await)
+        Layered::Answer(self.inner(handler, delivery).await)
     }
 
     #[cfg(feature = "idempotency")]
@@ -57,11 +47,11 @@ impl Pipeline {
         delivery: Delivery,
     ) -> Layered {
         let Some(guard) = &self.guard else {
-            return Layered::Answer(self.validated(handler, delivery).await);
+            return Layered::Answer(self.inner(handler, delivery).await);
         };
         let request = Request {
             id: delivery.context().meta().id().unwrap_or_default(),
-            owner: Some(&record.message_id),
+            owner: Some(record.delivery.get()),
             lease: record.visible_after,
         };
         let work = |token: Option<&str>| {
@@ -72,7 +62,7 @@ impl Pipeline {
             async move {
                 // Only what is deleted for good is remembered: what goes to the dead-letter queue
                 // must run again when it is redriven.
-                match self.validated(handler, delivery).await {
+                match self.inner(handler, delivery).await {
                     done @ Ok(Outcome::Done | Outcome::Discard) => Ok(done),
                     other => Err(other),
                 }
@@ -93,42 +83,21 @@ impl Pipeline {
             Guarded::AlreadyDone => Layered::Duplicate,
             Guarded::Held { remaining } => Layered::Held(remaining),
             Guarded::Unknown(error) => {
-                let error = crate::HandlerError::from_boxed(error);
-                let kind = crate::handler::ErrorKind::Idempotency;
-                Layered::Answer(Err(error.with_kind(kind)))
+                let error = HandlerError::from_boxed(error);
+                Layered::Answer(Err(error.with_kind(ErrorKind::Idempotency)))
             }
         }
     }
 
-    #[cfg(not(feature = "schema"))]
-    async fn validated(&self, handler: usize, delivery: Delivery) -> HandlerResult {
-        self.call(handler, delivery).await
-    }
-
-    #[cfg(feature = "schema")]
-    async fn validated(&self, handler: usize, delivery: Delivery) -> HandlerResult {
-        if let Some(validation) = &self.validation {
-            validation.check(&delivery)?;
-        }
-        self.call(handler, delivery).await
-    }
-}
-
-#[cfg(feature = "schema")]
-impl Validation {
-    fn check(&self, delivery: &Delivery) -> Result<(), HandlerError> {
-        let envelope = delivery.context().envelope();
-        let data = envelope.data_json().unwrap_or("{}");
-        let Err(error) = self.schemas.validate(envelope.urn(), data) else {
-            return Ok(());
+    /// The user's layers, if there are any, and the handler inside of them.
+    async fn inner(&self, handler: usize, delivery: Delivery) -> HandlerResult {
+        let Some(middleware) = &self.middleware else {
+            return self.handling.run(handler, delivery).await;
         };
-        // A schema that cannot be used says nothing of the payload.
-        let is_final = self.permanent && matches!(error, ValidationError::Invalid { .. });
-        let failure = HandlerError::of_kind(ErrorKind::Schema, error);
-        Err(if is_final {
-            failure.with_verdict(Verdict::Permanent)
-        } else {
-            failure
+        let through = AssertUnwindSafe(middleware.one(delivery)).catch_unwind();
+        through.await.unwrap_or_else(|panic| {
+            let panicked = Panicked(panic_text(&*panic));
+            Err(HandlerError::of_kind(ErrorKind::Panic, panicked))
         })
     }
 }

@@ -9,8 +9,11 @@ mod copy;
 mod counters;
 mod dispatch;
 mod failure;
+pub(crate) mod foreign;
+mod handling;
 mod intake;
 mod layers;
+pub(crate) mod middleware;
 mod process;
 mod record;
 mod report;
@@ -23,12 +26,14 @@ pub(crate) use copy::DeadLetterMessage;
 pub(crate) use counters::Counters;
 pub(crate) use dispatch::{Bound, Dispatch};
 pub(crate) use failure::{Panicked, error_text, panic_text};
+pub(crate) use handling::Handling;
 #[cfg(feature = "schema")]
-pub(crate) use layers::Validation;
+pub(crate) use handling::Validation;
+pub(crate) use middleware::{Next, Wrap, wrap};
 pub(crate) use process::{
     DeadLetterTarget, Ending, Pipeline, Processed, Redact, ReleaseDelay, Settlement, UnknownHook,
 };
-pub(crate) use record::Record;
+pub(crate) use record::{DeliveryNumber, Record};
 pub(crate) use report::{ErrorHook, Reporter, Subject};
 
 pub use report::ErrorEvent;

@@ -12,21 +12,20 @@ use tracing::Instrument as _;
 
 use super::clock::Clock;
 use super::copy::DeadLetterMessage;
-use super::dispatch::Dispatch;
 use super::failure::{
-    OutcomeError, Panicked, TimedOut, UnknownUrnError, VersionGateError, panic_text,
-    short_type_name,
+    OutcomeError, Panicked, UnknownUrnError, VersionGateError, panic_text, short_type_name,
 };
-use super::intake::{Opened, open};
+use super::foreign::Decode;
+use super::handling::Handling;
+use super::intake::{Opened, Reading, open};
 use super::layers::Layered;
-#[cfg(feature = "schema")]
-use super::layers::Validation;
+use super::middleware::Next;
 use super::record::Record;
 use super::report::{Reporter, Subject};
 use crate::BoxFuture;
 use crate::context::{Context, Delivery};
 use crate::envelope::Envelope;
-use crate::handler::{ErrorKind, HandlerError, HandlerResult, Outcome};
+use crate::handler::{HandlerError, Outcome};
 use crate::policy::{
     Action, Backoff, Event, HookResult, Pause, ReportKind, Rules, WireDelay, settle,
 };
@@ -51,18 +50,19 @@ pub(crate) struct DeadLetterTarget {
 /// Everything that decides what becomes of a message.
 pub(crate) struct Pipeline {
     pub(crate) queue: Arc<str>,
-    pub(crate) dispatch: Arc<dyn Dispatch>,
+    pub(crate) handling: Arc<Handling>,
+    /// The user's layers around it, the outermost first to be called.
+    pub(crate) middleware: Option<Next>,
+    /// What reads bodies that are no envelopes, in the order of asking.
+    pub(crate) decoders: Vec<Arc<dyn Decode>>,
     pub(crate) rules: Rules,
     pub(crate) backoff: Backoff,
     pub(crate) release_delay: Option<ReleaseDelay>,
     pub(crate) dead_letters: Option<DeadLetterTarget>,
     pub(crate) lenient: bool,
     pub(crate) lang: Cow<'static, str>,
-    pub(crate) handler_timeout: Option<Duration>,
     #[cfg(feature = "idempotency")]
     pub(crate) guard: Option<crate::idempotency::Idempotency>,
-    #[cfg(feature = "schema")]
-    pub(crate) validation: Option<Validation>,
     pub(crate) unknown_hook: Option<UnknownHook>,
     pub(crate) redact: Option<Redact>,
     pub(crate) reporter: Reporter,
@@ -109,7 +109,8 @@ impl Processed {
 #[derive(Debug)]
 pub(super) enum Seen {
     Body(String),
-    Envelope(Box<Envelope>),
+    /// With the body as it came, when the envelope was found inside of it.
+    Envelope(Box<Envelope>, Option<String>),
     Delivery(Delivery),
 }
 
@@ -117,7 +118,7 @@ impl Seen {
     pub(super) fn envelope(&self) -> Option<&Envelope> {
         match self {
             Self::Body(_) => None,
-            Self::Envelope(envelope) => Some(envelope),
+            Self::Envelope(envelope, _) => Some(envelope),
             Self::Delivery(delivery) => Some(delivery.context().envelope()),
         }
     }
@@ -125,7 +126,9 @@ impl Seen {
     pub(super) fn body(&self) -> &str {
         match self {
             Self::Body(body) => body,
-            Self::Envelope(envelope) => envelope.body(),
+            Self::Envelope(envelope, received) => {
+                received.as_deref().unwrap_or_else(|| envelope.body())
+            }
             Self::Delivery(delivery) => delivery.context().envelope().body(),
         }
     }
@@ -150,7 +153,12 @@ impl<'a> Cause<'a> {
 impl Pipeline {
     /// Takes one message all the way. Panics of user code end in the settlement of this message.
     pub(crate) async fn process(&self, mut record: Record) -> Processed {
-        match open(&mut record, self.lenient) {
+        let reading = Reading {
+            lenient: self.lenient,
+            decoders: &self.decoders,
+            queue: &self.queue,
+        };
+        match open(&mut record, reading) {
             Opened::Gated { body, declared } => {
                 let error = VersionGateError { declared };
                 let cause = Cause::new(&error, "VersionGateError");
@@ -160,14 +168,26 @@ impl Pipeline {
                 let cause = Cause::new(&error, error.name());
                 self.finish(&record, Seen::Body(body), Event::Poison, Some(cause))
             }
-            Opened::UnsupportedVersion { envelope, error } => {
+            Opened::Unreadable { body, error } => {
+                let cause = Cause::new(&error, "DecodeError");
+                self.finish(&record, Seen::Body(body), Event::Poison, Some(cause))
+            }
+            Opened::UnsupportedVersion {
+                envelope,
+                received,
+                error,
+            } => {
                 let cause = Cause::new(&error, error.name());
-                let seen = Seen::Envelope(Box::new(envelope));
+                let seen = Seen::Envelope(Box::new(envelope), received);
                 self.finish(&record, seen, Event::UnsupportedVersion, Some(cause))
             }
-            Opened::NotAccepted { envelope, error } => {
+            Opened::NotAccepted {
+                envelope,
+                received,
+                error,
+            } => {
                 let cause = Cause::new(&error, error.name());
-                let seen = Seen::Envelope(Box::new(envelope));
+                let seen = Seen::Envelope(Box::new(envelope), received);
                 self.finish(&record, seen, Event::NotAccepted, Some(cause))
             }
             Opened::Accepted {
@@ -176,8 +196,9 @@ impl Pipeline {
                 trace_id,
             } => {
                 let headers = record.headers();
-                let mut context =
-                    Context::new(envelope, attempts, headers, record.source(&self.queue));
+                let source = record.source(&self.queue);
+                let mut context = Context::new(envelope, attempts, headers, source)
+                    .with_lease(record.lease.clone());
                 if let Some(trace_id) = trace_id {
                     context = context.with_trace_id(trace_id);
                 }
@@ -188,13 +209,13 @@ impl Pipeline {
 
     async fn route(&self, record: &Record, delivery: Delivery) -> Processed {
         let context = delivery.context();
-        let Some(handler) = self.dispatch.find(context.urn()) else {
+        let Some(handler) = self.handling.dispatch.find(context.urn()) else {
             return self.unknown_urn(record, delivery).await;
         };
         let span = tracing::info_span!(
             "process",
             urn = context.urn(),
-            handler = self.dispatch.handler_name(handler),
+            handler = self.handling.dispatch.handler_name(handler),
             queue = &*self.queue,
             message_id = context.source().message_id,
             trace_id = context.trace_id(),
@@ -246,22 +267,6 @@ impl Pipeline {
             ending,
             seen: Seen::Delivery(delivery),
         }
-    }
-
-    /// Runs the handler; a panic and the timeout become its failure.
-    pub(super) async fn call(&self, handler: usize, delivery: Delivery) -> HandlerResult {
-        let call = AssertUnwindSafe(self.dispatch.call(handler, delivery)).catch_unwind();
-        let ended = match self.handler_timeout {
-            None => call.await,
-            Some(limit) => match tokio::time::timeout(limit, call).await {
-                Ok(ended) => ended,
-                Err(_) => return Err(HandlerError::of_kind(ErrorKind::Timeout, TimedOut(limit))),
-            },
-        };
-        ended.unwrap_or_else(|panic| {
-            let panicked = Panicked(panic_text(&*panic));
-            Err(HandlerError::of_kind(ErrorKind::Panic, panicked))
-        })
     }
 
     async fn unknown_urn(&self, record: &Record, delivery: Delivery) -> Processed {

@@ -1,18 +1,37 @@
 //! A record: what SQS handed over, before anybody has looked into it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::attribute::Attribute;
 use crate::context::Source;
 use crate::envelope::Headers;
+use crate::lease::Lease;
 
 /// The attribute that the version gate reads.
 const SCHEMA_VERSION: &str = "bq-schema-version";
 
+/// Tells deliveries apart in this process, those of one message too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct DeliveryNumber(u64);
+
+impl DeliveryNumber {
+    pub(crate) fn next() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+
+    #[cfg(feature = "idempotency")]
+    pub(crate) fn get(self) -> u64 {
+        self.0
+    }
+}
+
 /// One received message. The attributes are in the order of their names.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
+    pub(crate) delivery: DeliveryNumber,
     pub(crate) message_id: String,
     pub(crate) body: String,
     pub(crate) attributes: Vec<Attribute>,
@@ -21,6 +40,8 @@ pub(crate) struct Record {
     pub(crate) group_id: Option<String>,
     /// When SQS shows it to others again, from now; if that is known.
     pub(crate) visible_after: Option<Duration>,
+    /// The hold on it, for its handler to watch.
+    pub(crate) lease: Lease,
     /// `SentTimestamp` in Unix milliseconds.
     pub(crate) sent_at: Option<u64>,
     /// `ApproximateFirstReceiveTimestamp` in Unix milliseconds.
@@ -40,10 +61,7 @@ impl Record {
 
     /// The declared schema version, whatever its data type.
     pub(crate) fn declared_version(&self) -> Option<&str> {
-        self.attributes
-            .iter()
-            .find(|attribute| attribute.name == SCHEMA_VERSION)?
-            .as_text()
+        declared_version(&self.attributes)
     }
 
     /// The attributes that are text, as a handler sees them (SPEC §3.4).
@@ -64,6 +82,14 @@ impl Record {
         source.first_received_at = self.first_received_at.and_then(at);
         source
     }
+}
+
+/// The schema version that attributes declare.
+pub(super) fn declared_version(attributes: &[Attribute]) -> Option<&str> {
+    attributes
+        .iter()
+        .find(|attribute| attribute.name == SCHEMA_VERSION)?
+        .as_text()
 }
 
 #[cfg(test)]

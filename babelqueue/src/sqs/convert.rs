@@ -6,7 +6,8 @@ use aws_sdk_sqs::error::BuildError;
 use aws_sdk_sqs::primitives::Blob;
 use aws_sdk_sqs::types::{Message, MessageAttributeValue, MessageSystemAttributeName};
 
-use crate::pipeline::{Attribute, Record, Value};
+use crate::lease::Lease;
+use crate::pipeline::{Attribute, DeliveryNumber, Record, Value};
 
 /// The record in a received message.
 pub(super) fn record(message: Message) -> Record {
@@ -17,12 +18,14 @@ pub(super) fn record(message: Message) -> Record {
     let sent_at = take(MessageSystemAttributeName::SentTimestamp);
     let first = take(MessageSystemAttributeName::ApproximateFirstReceiveTimestamp);
     Record {
+        delivery: DeliveryNumber::next(),
         message_id: message.message_id.unwrap_or_default(),
         body: message.body.unwrap_or_default(),
         attributes: from_sdk(message.message_attributes.unwrap_or_default()),
         receive_count,
         group_id,
         visible_after: None,
+        lease: Lease::new(),
         sent_at: sent_at.and_then(|millis| millis.parse().ok()),
         first_received_at: first.and_then(|millis| millis.parse().ok()),
     }

@@ -9,8 +9,8 @@ mod endpoint;
 mod publisher;
 
 pub use consumer::{
-    BuildError, Handle, Health, HealthState, PollSummary, RunError, SettleError, ShutdownSignal,
-    SqsConsumer, SqsConsumerBuilder, Stats, shutdown_signal,
+    BuildError, ConsumerGroup, GroupHandle, Handle, Health, HealthState, PollSummary, RunError,
+    SettleError, ShutdownSignal, SqsConsumer, SqsConsumerBuilder, Stats, shutdown_signal,
 };
 pub use endpoint::EndpointError;
 pub use publisher::{RelayBuilder, SqsPublisher, SqsPublisherBuilder};

@@ -149,21 +149,22 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub(in crate::envelope) fn string(&mut self) -> Result<Str, Expected> {
         let start = self.at + 1;
-        if let Some(end) = short_string(self.bytes, start) {
-            self.at = end + 1;
-            let inner = Span { start, end };
-            let escaped = false;
-            return Ok(Str { inner, escaped });
+        match short_string(self.bytes, start) {
+            Ok(end) => {
+                self.at = end + 1;
+                let inner = Span { start, end };
+                let escaped = false;
+                Ok(Str { inner, escaped })
+            }
+            Err(plain) => self.string_slow(start, plain),
         }
-        self.string_slow()
     }
 
-    /// Reads any string.
+    /// Reads on in a string whose text begins at `start` and is plain up to `plain`.
     #[inline(never)]
-    pub(super) fn string_slow(&mut self) -> Result<Str, Expected> {
-        let start = self.at + 1;
+    pub(super) fn string_slow(&mut self, start: usize, plain: usize) -> Result<Str, Expected> {
         let mut escaped = false;
-        self.at = start;
+        self.at = plain;
         loop {
             self.at = plain_run(self.bytes, self.at);
             match self.peek() {

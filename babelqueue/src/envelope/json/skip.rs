@@ -74,20 +74,15 @@ impl Cursor<'_> {
         let result = 'walk: loop {
             // `at` is on the first byte of a value.
             match bytes.get(at) {
-                Some(b'"') => match self.string_end(at) {
-                    Ok(end) => at = end,
-                    Err(expected) => return Err(expected),
-                },
+                Some(b'"') => at = self.string_end(bytes, at)?,
                 Some(b'-' | b'0'..=b'9') => {
-                    self.at = at;
-                    let number = self.number()?;
-                    at = self.at;
-                    if FINITE {
-                        self.check_finite(number);
-                    }
+                    at = match plain_number(bytes, at) {
+                        Some(end) => end,
+                        None => self.odd_number::<FINITE>(at)?,
+                    };
                 }
                 Some(&open @ (b'{' | b'[')) => {
-                    at = self.after_blanks(at + 1);
+                    at = self.after_blanks(bytes, at + 1);
                     let object = open == b'{';
                     // The closing brackets stand two places behind the opening ones.
                     if bytes.get(at) == Some(&(open + 2)) {
@@ -95,7 +90,7 @@ impl Cursor<'_> {
                     } else {
                         levels.push(object);
                         if object {
-                            at = self.name_end(at)?;
+                            at = self.name_end(bytes, at)?;
                         }
                         continue;
                     }
@@ -110,15 +105,15 @@ impl Cursor<'_> {
                 if levels.depth == 0 {
                     break 'walk Ok(());
                 }
-                at = self.after_blanks(at);
+                at = self.after_blanks(bytes, at);
                 match (bytes.get(at), levels.in_object()) {
                     (Some(b','), true) => {
-                        at = self.after_blanks(at + 1);
-                        at = self.name_end(at)?;
+                        at = self.after_blanks(bytes, at + 1);
+                        at = self.name_end(bytes, at)?;
                         break;
                     }
                     (Some(b','), false) => {
-                        at = self.after_blanks(at + 1);
+                        at = self.after_blanks(bytes, at + 1);
                         break;
                     }
                     (Some(b'}'), true) | (Some(b']'), false) => {
@@ -136,54 +131,77 @@ impl Cursor<'_> {
 
     /// Where the value begins behind the member name at `at`.
     #[inline(always)]
-    fn name_end(&mut self, at: usize) -> Result<usize, Expected> {
-        if self.bytes.get(at) != Some(&b'"') {
+    fn name_end(&mut self, bytes: &[u8], at: usize) -> Result<usize, Expected> {
+        if bytes.get(at) != Some(&b'"') {
             self.at = at;
             return Err(Expected::Name);
         }
-        let at = self.string_end(at)?;
-        let at = self.after_blanks(at);
-        if self.bytes.get(at) != Some(&b':') {
+        let at = self.string_end(bytes, at)?;
+        // Almost everybody writes the colon at once, and at most a space behind it.
+        if let Some(&[b':', next]) = bytes_at(bytes, at)
+            && next > b' '
+        {
+            return Ok(at + 1);
+        }
+        let at = self.after_blanks(bytes, at);
+        if bytes.get(at) != Some(&b':') {
             self.at = at;
             return Err(Expected::Colon);
         }
-        Ok(self.after_blanks(at + 1))
+        Ok(self.after_blanks(bytes, at + 1))
     }
 
     /// Where the string that opens at `at` is over.
     #[inline(always)]
-    fn string_end(&mut self, at: usize) -> Result<usize, Expected> {
-        if let Some(close) = short_string(self.bytes, at + 1) {
-            return Ok(close + 1);
+    fn string_end(&mut self, bytes: &[u8], at: usize) -> Result<usize, Expected> {
+        match short_string(bytes, at + 1) {
+            Ok(close) => Ok(close + 1),
+            Err(plain) => self.long_string_end(at + 1, plain),
         }
-        self.at = at;
-        self.string_slow()?;
+    }
+
+    #[inline(never)]
+    fn long_string_end(&mut self, start: usize, plain: usize) -> Result<usize, Expected> {
+        self.string_slow(start, plain)?;
         Ok(self.at)
     }
 
     #[inline(always)]
-    fn after_blanks(&mut self, at: usize) -> usize {
-        match self.bytes.get(at) {
-            Some(&byte) if byte <= b' ' => {
-                self.at = at;
-                self.skip_blanks();
-                self.at
-            }
+    fn after_blanks(&mut self, bytes: &[u8], at: usize) -> usize {
+        match bytes.get(at) {
+            Some(&byte) if byte <= b' ' => self.blanks_end(at),
             _ => at,
         }
     }
 
+    #[cold]
+    #[inline(never)]
+    fn blanks_end(&mut self, at: usize) -> usize {
+        self.at = at;
+        self.skip_blanks();
+        self.at
+    }
+
+    /// Where a number ends that is not of the usual kind, or none at all.
+    #[cold]
+    #[inline(never)]
+    fn odd_number<const FINITE: bool>(&mut self, at: usize) -> Result<usize, Expected> {
+        self.at = at;
+        let number = self.number()?;
+        if FINITE {
+            self.check_finite(number);
+        }
+        Ok(self.at)
+    }
+
     /// Notes a number beyond f64. Without an exponent it takes more than 308 digits to get there,
     /// so almost every number is cleared by its length.
-    #[inline]
     fn check_finite(&mut self, number: Number) {
         if number.exponent || number.span.end - number.span.start > 308 {
             self.parse_finite(number);
         }
     }
 
-    #[cold]
-    #[inline(never)]
     fn parse_finite(&mut self, number: Number) {
         let Some(token) = self.bytes.get(number.span.start..number.span.end) else {
             return;
@@ -193,6 +211,41 @@ impl Cursor<'_> {
             self.not_finite.get_or_insert(number.span.start);
         }
     }
+}
+
+#[inline(always)]
+fn bytes_at<const N: usize>(bytes: &[u8], at: usize) -> Option<&[u8; N]> {
+    bytes.get(at..)?.first_chunk()
+}
+
+/// Where the number at `at` ends when it is of the usual kind: an integer or a decimal without an
+/// exponent and without a leading zero, far too short to be beyond f64. Its digits are stepped
+/// over one by one: there are few, and the processor runs ahead of them.
+#[inline(always)]
+fn plain_number(bytes: &[u8], at: usize) -> Option<usize> {
+    let digits = |mut at: usize| {
+        while let Some(b'0'..=b'9') = bytes.get(at) {
+            at += 1;
+        }
+        at
+    };
+    let first = at + usize::from(bytes.get(at) == Some(&b'-'));
+    let mut end = digits(first);
+    if end == first || (bytes.get(first) == Some(&b'0') && end != first + 1) {
+        return None;
+    }
+    match bytes.get(end) {
+        Some(b'.') => {
+            let fraction = end + 1;
+            end = digits(fraction);
+            if end == fraction || matches!(bytes.get(end), Some(b'e' | b'E')) {
+                return None;
+            }
+        }
+        Some(b'e' | b'E') => return None,
+        _ => {}
+    }
+    (end - at <= 308).then_some(end)
 }
 
 #[inline(always)]

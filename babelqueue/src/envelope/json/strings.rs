@@ -6,14 +6,14 @@ const HIGHS: u64 = ONES << 7;
 /// Marks (in the high bit of each byte) the bytes of `word` that end a run of plain string text:
 /// a quote, a backslash, a control character. A false mark can only stand above a true one, so
 /// the lowest mark is always right.
-#[inline]
+#[inline(always)]
 const fn special_marks(word: u64) -> u64 {
-    let quote = word ^ (ONES * b'"' as u64);
-    let backslash = word ^ (ONES * b'\\' as u64);
-    let is_quote = quote.wrapping_sub(ONES) & !quote;
-    let is_backslash = backslash.wrapping_sub(ONES) & !backslash;
-    let is_control = word.wrapping_sub(ONES * 0x20) & !word;
-    (is_quote | is_backslash | is_control) & HIGHS
+    // What is zero, or below a space, borrows into its high bit. So do bytes that have their high
+    // bit set anyway; those are plain, and taken out together at the end.
+    let quote = (word ^ (ONES * b'"' as u64)).wrapping_sub(ONES);
+    let backslash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
+    let control = word.wrapping_sub(ONES * 0x20);
+    (quote | backslash | control) & !word & HIGHS
 }
 
 #[inline]
@@ -22,20 +22,31 @@ const fn is_special(byte: u8) -> bool {
 }
 
 /// Where the closing quote is of the string whose text begins at `from`, when it is short and
-/// holds nothing special. Most strings do, and this much fits into the caller's registers.
+/// holds nothing special. Most strings do, and this much fits into the caller's registers. The
+/// error says up to where the text is plain in any case.
 #[inline(always)]
-pub(super) fn short_string(bytes: &[u8], from: usize) -> Option<usize> {
+pub(super) fn short_string(bytes: &[u8], from: usize) -> Result<usize, usize> {
     let mut at = from;
-    for _ in 0..4 {
-        let (word, _) = bytes.get(at..)?.split_first_chunk::<8>()?;
-        let marks = special_marks(u64::from_le_bytes(*word));
+    for _ in 0..8 {
+        let Some(word) = word_at(bytes, at) else {
+            return Err(at);
+        };
+        let marks = special_marks(word);
         if marks != 0 {
-            let special = at + (marks.trailing_zeros() / 8) as usize;
-            return (bytes.get(special) == Some(&b'"')).then_some(special);
+            let bits = marks.trailing_zeros() & !7;
+            let special = at + (bits / 8) as usize;
+            let closes = (word >> bits) as u8 == b'"';
+            return if closes { Ok(special) } else { Err(special) };
         }
         at += 8;
     }
-    None
+    Err(at)
+}
+
+#[inline(always)]
+fn word_at(bytes: &[u8], at: usize) -> Option<u64> {
+    let word = bytes.get(at..)?.first_chunk()?;
+    Some(u64::from_le_bytes(*word))
 }
 
 /// The first offset at or after `from` that holds a quote, a backslash or a control character, or

@@ -40,12 +40,12 @@ pub(in crate::envelope) fn write_string(out: &mut String, text: &str) -> bool {
 /// Escapes U+FFFE and U+FFFF in JSON text, where they can only stand inside strings.
 pub(in crate::envelope) fn escape_noncharacters(json: String) -> String {
     let bytes = json.as_bytes();
-    if !memchr::memmem::find_iter(bytes, b"\xEF\xBF").any(|at| is_noncharacter(&bytes[at..])) {
+    if !memchr::memchr_iter(0xEF, bytes).any(|at| is_noncharacter(&bytes[at..])) {
         return json;
     }
     let mut out = String::with_capacity(json.len() + 16);
     let mut written = 0;
-    for at in memchr::memmem::find_iter(bytes, b"\xEF\xBF") {
+    for at in memchr::memchr_iter(0xEF, bytes) {
         if is_noncharacter(&bytes[at..]) {
             out.push_str(&json[written..at]);
             out.push_str(noncharacter_escape(bytes[at + 2]));

@@ -6,41 +6,55 @@
 
 mod compound;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 
-use serde::ser::{Error as _, Serialize, Serializer};
+use serde::ser::{Serialize, Serializer};
 
 use compound::Compound;
+
+/// JSON text, and how far it is to be trusted.
+pub(super) struct Json {
+    pub(super) text: String,
+    /// A part of it was given as JSON text (a `RawValue`, a number kept as text) and has been
+    /// written unread.
+    pub(super) unread: bool,
+}
+
+/// What `serde_json` calls the structs that stand for text to be written as it is.
+const VERBATIM: &str = "$serde_json::private::";
 
 /// Serialises `value`. An error comes with the RFC 6901 pointer to its place, `""` for the root.
 pub(super) fn to_json<T: Serialize + ?Sized>(
     value: &T,
-) -> Result<String, (String, serde_json::Error)> {
-    let mut json = Vec::with_capacity(128);
+) -> Result<Json, (String, serde_json::Error)> {
     let path = Path::default();
-    let serializer = Checked {
-        inner: &mut serde_json::Serializer::new(&mut json),
-        path: &path,
-    };
-    value
-        .serialize(serializer)
-        .and_then(|()| String::from_utf8(json).map_err(serde_json::Error::custom))
-        .map_err(|error| (path.pointer(), error))
+    let root = Element { value, path: &path };
+    match serde_json::to_string(&root) {
+        Ok(text) => Ok(Json {
+            text,
+            unread: path.unread.get(),
+        }),
+        Err(error) => Err((path.pointer(), error)),
+    }
 }
 
-/// The keys from the failed element up to the root.
+/// What is noted on the way.
 #[derive(Default)]
-struct Path(RefCell<Vec<String>>);
+struct Path {
+    /// The keys from the failed element up to the root.
+    keys: RefCell<Vec<String>>,
+    unread: Cell<bool>,
+}
 
 impl Path {
     fn push(&self, key: &str) {
         let key = key.replace('~', "~0").replace('/', "~1");
-        self.0.borrow_mut().push(key);
+        self.keys.borrow_mut().push(key);
     }
 
     fn pointer(&self) -> String {
-        let keys = self.0.borrow();
+        let keys = self.keys.borrow();
         keys.iter()
             .rev()
             .flat_map(|key| ["/", key.as_str()])
@@ -203,6 +217,9 @@ impl<'p, S: Serializer> Serializer for Checked<'p, S> {
         name: &'static str,
         len: usize,
     ) -> Result<Self::SerializeStruct, S::Error> {
+        if name.starts_with(VERBATIM) {
+            self.path.unread.set(true);
+        }
         let inner = self.inner.serialize_struct(name, len)?;
         Ok(Compound::new(inner, self.path, None))
     }

@@ -82,11 +82,12 @@ impl EnvelopeBuilder {
     pub fn data<T: Serialize + ?Sized>(mut self, payload: &T) -> Self {
         match finite::to_json(payload) {
             // serde writes units as null; null itself is no payload.
-            Ok(json) if json == "null" && size_of_val(payload) == 0 => {
+            Ok(json) if json.text == "null" && size_of_val(payload) == 0 => {
                 self.data = Some("{}".to_owned());
                 self
             }
-            Ok(json) => self.data_json(json),
+            Ok(json) if json.unread => self.data_json(json.text),
+            Ok(json) => self.data_text(escape_noncharacters(json.text)),
             Err((path, source)) => self.fail(MakeError::Serialize {
                 pointer: format!("/data{path}"),
                 source,
@@ -96,17 +97,22 @@ impl EnvelopeBuilder {
 
     /// The payload as JSON text. Whitespace between its tokens is removed, the spelling of numbers
     /// and strings is kept.
-    pub fn data_json(mut self, json: impl Into<String>) -> Self {
+    pub fn data_json(self, json: impl Into<String>) -> Self {
         match checked(json.into(), || "/data".to_owned()) {
-            Ok(json) if json.starts_with('{') => {
-                self.data = Some(json);
-                self
-            }
-            Ok(json) => self.fail(MakeError::DataNotObject {
-                found: kind_name(&json),
-            }),
+            Ok(json) => self.data_text(json),
             Err(error) => self.fail(error),
         }
+    }
+
+    /// Takes JSON text that is known to be good.
+    fn data_text(mut self, json: String) -> Self {
+        if json.starts_with('{') {
+            self.data = Some(json);
+            return self;
+        }
+        self.fail(MakeError::DataNotObject {
+            found: kind_name(&json),
+        })
     }
 
     /// The queue that the message is for; neither trimmed nor checked. Default `default`.
@@ -152,7 +158,7 @@ impl EnvelopeBuilder {
             return self.fail(MakeError::ForbiddenKey { pointer });
         }
         match finite::to_json(value) {
-            Ok(json) => self.meta_extra(key, json),
+            Ok(json) => self.meta_extra(key, json.text),
             Err((path, source)) => {
                 let pointer = pointer("/meta", &key) + &path;
                 self.fail(MakeError::Serialize { pointer, source })

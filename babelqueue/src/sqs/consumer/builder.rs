@@ -6,18 +6,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aws_sdk_sqs::Client;
+use tower_layer::Layer;
+use tower_service::Service;
 
 use super::config;
 use super::error::BuildError;
 use super::options::Options;
 use super::worker::SqsConsumer;
+use crate::BoxError;
 use crate::context::Delivery;
 use crate::handler::{IntoHandlerError, SharedState};
-use crate::pipeline::{Bound, ErrorEvent};
+use crate::pipeline::foreign::Decode;
+use crate::pipeline::middleware::{Next, Outcomes, Work};
+use crate::pipeline::{Bound, ErrorEvent, wrap};
 use crate::policy::{Backoff, DeadLetterQueue, UnknownUrn};
 use crate::router::Routes;
 
-/// Makes an [`SqsConsumer`]; start with [`SqsConsumer::builder`].
+/// Makes an [`SqsConsumer`]; start with [`SqsConsumer::builder`]. A clone is a template: give it
+/// another [`queue_url`](Self::queue_url) to consume several queues alike.
+#[derive(Clone)]
 #[must_use = "a builder does nothing until `build` is called"]
 pub struct SqsConsumerBuilder<R, S = ()> {
     client: Client,
@@ -61,6 +68,12 @@ impl<R, S> SqsConsumerBuilder<R, S> {
             state,
             options,
         }
+    }
+
+    /// The queue to consume from, in place of the one that the builder was begun with.
+    pub fn queue_url(mut self, queue_url: impl Into<String>) -> Self {
+        self.queue_url = queue_url.into();
+        self
     }
 
     /// How many handlers run at a time: 10 unless set. With 1, messages are handled one by one in
@@ -207,6 +220,48 @@ impl<R, S> SqsConsumerBuilder<R, S> {
         F: Fn(&str) -> String + Send + Sync + 'static,
     {
         self.with(|options| options.redact = Some(Arc::new(redact)))
+    }
+
+    /// Puts a layer around the handlers: tower's own (timeouts, limits) or one of yours over
+    /// [`Next`]. The first one given is the outermost. Layers stand inside of the idempotency
+    /// guard, and outside of the validation of payloads and of the `handler_timeout`
+    /// (SPEC §2.7); a layer that is not ready keeps its message waiting.
+    ///
+    /// ```
+    /// # fn builder(sqs: aws_sdk_sqs::Client) {
+    /// # use babelqueue::prelude::*;
+    /// use babelqueue::middleware::Next;
+    /// # #[derive(Clone)]
+    /// # struct Audited(Next);
+    /// # impl tower_service::Service<babelqueue::middleware::Work> for Audited {
+    /// #     type Response = babelqueue::middleware::Outcomes;
+    /// #     type Error = babelqueue::BoxError;
+    /// #     type Future = babelqueue::BoxFuture<'static, Result<Self::Response, Self::Error>>;
+    /// #     fn poll_ready(&mut self, cx: &mut std::task::Context<'_>)
+    /// #         -> std::task::Poll<Result<(), Self::Error>> { self.0.poll_ready(cx) }
+    /// #     fn call(&mut self, work: babelqueue::middleware::Work) -> Self::Future {
+    /// #         self.0.call(work)
+    /// #     }
+    /// # }
+    /// # let router = Router::from_handlers![];
+    /// SqsConsumer::builder(sqs, "https://sqs.eu-west-1.amazonaws.com/1234/orders", router)
+    ///     .layer(tower_layer::layer_fn(|next: Next| Audited(next)));
+    /// # }
+    /// ```
+    pub fn layer<L>(self, layer: L) -> Self
+    where
+        L: Layer<Next> + Send + Sync + 'static,
+        L::Service: Service<Work, Response = Outcomes> + Clone + Send + Sync + 'static,
+        <L::Service as Service<Work>>::Error: Into<BoxError>,
+        <L::Service as Service<Work>>::Future: Send + 'static,
+    {
+        self.with(|options| options.layers.push(wrap(layer)))
+    }
+
+    /// Reads bodies that are no envelopes; may be given several times, and is asked in that
+    /// order. See [`decode`](crate::decode) for the ready-made ones.
+    pub fn decoder(self, decoder: impl Decode) -> Self {
+        self.with(|options| options.decoders.push(Arc::new(decoder)))
     }
 
     /// Handles each message once, by its `meta.id`: a store of what was handled, or an

@@ -9,7 +9,9 @@ use super::error::BuildError;
 use super::handle::Control;
 use super::options::Options;
 use super::shared::Shared;
-use crate::pipeline::{Clock, Counters, DeadLetterTarget, Dispatch, Pipeline, Reporter};
+use crate::pipeline::{
+    Clock, Counters, DeadLetterTarget, Dispatch, Handling, Next, Pipeline, Reporter, Wrap,
+};
 use crate::policy::{MAX_VISIBILITY_SECONDS, Rules, UnknownUrn, check_name, is_fifo, queue_name};
 use crate::sqs::client::Clients;
 use crate::sqs::endpoint;
@@ -65,9 +67,20 @@ pub(super) fn assemble(
         options.error_hook,
         Arc::clone(&counters),
     );
+    let handling = Arc::new(Handling {
+        dispatch,
+        timeout: options.handler_timeout,
+        #[cfg(feature = "schema")]
+        validation: options.schemas.map(|schemas| crate::pipeline::Validation {
+            schemas,
+            permanent: options.permanent_schema_errors,
+        }),
+    });
     let pipeline = Pipeline {
         queue,
-        dispatch,
+        middleware: layered(&handling, &options.layers),
+        decoders: options.decoders,
+        handling,
         rules: Rules {
             unknown_urn: options.unknown_urn,
             dead_letter_queue: config.dead_letter_url.is_some(),
@@ -85,14 +98,8 @@ pub(super) fn assemble(
             }),
         lenient: options.lenient,
         lang: options.lang,
-        handler_timeout: options.handler_timeout,
         #[cfg(feature = "idempotency")]
         guard: options.guard,
-        #[cfg(feature = "schema")]
-        validation: options.schemas.map(|schemas| crate::pipeline::Validation {
-            schemas,
-            permanent: options.permanent_schema_errors,
-        }),
         unknown_hook: options.unknown_hook,
         redact: options.redact,
         reporter,
@@ -105,6 +112,17 @@ pub(super) fn assemble(
         clients,
         Control::new(counters),
     ))
+}
+
+/// The layers around the handlers, the first one outside of all others.
+fn layered(handling: &Arc<Handling>, layers: &[Wrap]) -> Option<Next> {
+    let inside_out = layers.iter().rev();
+    let wrapped = |next: Option<Next>, wrap: &Wrap| {
+        Some(wrap(
+            next.unwrap_or_else(|| Next::new(Arc::clone(handling))),
+        ))
+    };
+    inside_out.fold(None, wrapped)
 }
 
 fn check(queue_url: &str, options: &Options) -> Result<Config, BuildError> {

@@ -150,6 +150,16 @@ pub enum SettleError {
         /// Name of the operation.
         operation: &'static str,
     },
+    /// The message could not be kept invisible while its handler ran: SQS may have given it to
+    /// somebody else.
+    #[error(
+        "the lease was lost after {held:?} while the handler runs, which may run twice: the \
+         renewals failed, or it took longer than `max_handling_time`"
+    )]
+    LeaseLost {
+        /// How long it was held, from its receive.
+        held: std::time::Duration,
+    },
     /// SQS delivered no receipt handle, so that nothing can be done to the message.
     #[error("{operation} is not possible without a receipt handle: the message will come again")]
     NoReceiptHandle {

@@ -1,7 +1,7 @@
 //! A consumer seen from outside: stop, pause, resume, counters and health, at any time and from
 //! any thread.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -54,6 +54,7 @@ impl Handle {
             released: counters.released.get(),
             left: counters.left.get(),
             errors: counters.errors.get(),
+            oldest_in_flight: self.control.oldest(),
             in_flight: self.control.in_flight.load(Ordering::Relaxed),
             running: self.control.running.load(Ordering::Relaxed),
             receive_calls: counters.receive_calls.get(),
@@ -117,6 +118,8 @@ pub struct Stats {
     pub errors: u64,
     /// Messages received and not settled, now.
     pub in_flight: usize,
+    /// For how long the oldest of them has been in hand, now; `None` when there is none.
+    pub oldest_in_flight: Option<Duration>,
     /// Handlers running, now.
     pub running: usize,
     /// `ReceiveMessage` calls.
@@ -197,6 +200,9 @@ pub(super) struct Control {
     watched: Mutex<Watched>,
     in_flight: AtomicUsize,
     running: AtomicUsize,
+    born: Instant,
+    /// When the oldest message in flight was received: microseconds after `born`, and 1; or 0.
+    oldest: AtomicU64,
 }
 
 impl Control {
@@ -207,6 +213,8 @@ impl Control {
             watched: Mutex::default(),
             in_flight: AtomicUsize::new(0),
             running: AtomicUsize::new(0),
+            born: Instant::now(),
+            oldest: AtomicU64::new(0),
         }
     }
 
@@ -242,9 +250,18 @@ impl Control {
         });
     }
 
-    pub(super) fn gauge(&self, in_flight: usize, running: usize) {
+    pub(super) fn gauge(&self, in_flight: usize, running: usize, oldest: Option<Instant>) {
         self.in_flight.store(in_flight, Ordering::Relaxed);
         self.running.store(running, Ordering::Relaxed);
+        let micros = |at: Instant| at.saturating_duration_since(self.born).as_micros();
+        let oldest = oldest.and_then(|at| u64::try_from(micros(at) + 1).ok());
+        self.oldest.store(oldest.unwrap_or(0), Ordering::Relaxed);
+    }
+
+    fn oldest(&self) -> Option<Duration> {
+        let micros = self.oldest.load(Ordering::Relaxed).checked_sub(1)?;
+        let received_at = self.born + Duration::from_micros(micros);
+        Some(received_at.elapsed())
     }
 
     fn watch(&self, change: impl FnOnce(&mut Watched)) {

@@ -6,6 +6,7 @@ mod config;
 mod driver;
 mod error;
 mod facts;
+mod group;
 mod handle;
 mod options;
 mod shared;
@@ -14,6 +15,7 @@ mod worker;
 
 pub use builder::SqsConsumerBuilder;
 pub use error::{BuildError, RunError, SettleError};
+pub use group::{ConsumerGroup, GroupHandle};
 pub use handle::{Handle, Health, HealthState, Stats};
 pub use signal::{ShutdownSignal, shutdown_signal};
 pub use worker::{PollSummary, SqsConsumer};

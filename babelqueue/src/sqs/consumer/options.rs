@@ -2,10 +2,12 @@
 //! get lost between builder and consumer.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::envelope::LANG;
-use crate::pipeline::{ErrorHook, Redact, ReleaseDelay, UnknownHook};
+use crate::pipeline::foreign::Decode;
+use crate::pipeline::{ErrorHook, Redact, ReleaseDelay, UnknownHook, Wrap};
 use crate::policy::{Backoff, DeadLetterQueue, UnknownUrn};
 
 /// Every option with its default.
@@ -32,10 +34,13 @@ pub(super) struct Options {
     pub(super) unknown_hook: Option<UnknownHook>,
     pub(super) error_hook: Option<ErrorHook>,
     pub(super) redact: Option<Redact>,
+    /// The outermost first.
+    pub(super) layers: Vec<Wrap>,
+    pub(super) decoders: Vec<Arc<dyn Decode>>,
     #[cfg(feature = "idempotency")]
     pub(super) guard: Option<crate::idempotency::Idempotency>,
     #[cfg(feature = "schema")]
-    pub(super) schemas: Option<std::sync::Arc<dyn crate::schema::SchemaProvider>>,
+    pub(super) schemas: Option<Arc<dyn crate::schema::SchemaProvider>>,
     #[cfg(feature = "schema")]
     pub(super) permanent_schema_errors: bool,
     pub(super) lenient: bool,
@@ -67,6 +72,8 @@ impl Default for Options {
             unknown_hook: None,
             error_hook: None,
             redact: None,
+            layers: Vec::new(),
+            decoders: Vec::new(),
             #[cfg(feature = "idempotency")]
             guard: None,
             #[cfg(feature = "schema")]

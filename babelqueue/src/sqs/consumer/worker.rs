@@ -12,6 +12,7 @@ use super::error::RunError;
 use super::handle::Handle;
 use super::shared::Shared;
 use super::signal::SecondSignal;
+use crate::BoxFuture;
 
 /// Consumes one queue: receives messages, runs their handlers concurrently, and settles each of
 /// them (SPEC part 2).
@@ -93,11 +94,12 @@ impl SqsConsumer {
         F: Future,
         F::Output: 'static,
     {
-        let stages = async move {
-            let ended: Box<dyn Any> = Box::new(signal.await);
-            ended.downcast::<SecondSignal>().ok().map(|second| second.0)
-        };
-        Driver::new(self.shared).run(Stop::by(stages)).await
+        let stop = Stop::by(stages(signal));
+        Driver::new(self.shared).run(stop).await
+    }
+
+    pub(super) fn into_shared(self) -> Arc<Shared> {
+        self.shared
     }
 
     /// Makes one receive, handles what it brings to the end, and says what became of it. For jobs
@@ -117,6 +119,16 @@ impl std::fmt::Debug for SqsConsumer {
             .field("config", &self.shared.config)
             .finish_non_exhaustive()
     }
+}
+
+/// A signal with its second stage, if it has one.
+pub(super) async fn stages<F>(signal: F) -> Option<BoxFuture<'static, ()>>
+where
+    F: Future,
+    F::Output: 'static,
+{
+    let ended: Box<dyn Any> = Box::new(signal.await);
+    ended.downcast::<SecondSignal>().ok().map(|second| second.0)
 }
 
 /// What became of the messages of one [`SqsConsumer::poll`].

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use super::Driver;
 use super::calls::{self, ReceiveError, Received};
 use super::flights::{Flight, Key, Stage};
+use super::permits::Permit;
 use crate::pipeline::Subject;
 use crate::policy::ReportKind;
 use crate::sqs::consumer::error::RunError;
@@ -132,12 +133,14 @@ impl Driver {
             .as_deref()
             .filter(|_| self.shared.config.fifo);
         let flight = Flight {
+            delivery: record.delivery,
             message_id: record.message_id.clone(),
             receipt_handle,
             receives: record.receives(),
             group: group.map(Into::into),
             received_at: now,
             lease: None,
+            hold: record.lease.clone(),
             next_beat: None,
             beat_failed: false,
             bytes: record.body.len(),
@@ -166,14 +169,20 @@ impl Driver {
     /// Starts handlers as long as there are messages for them and places free.
     pub(super) fn start_handlers(&mut self, now: Instant) {
         while self.stopping.is_none() && self.tasks.len() < self.shared.config.concurrency {
-            let Some(key) = self.arrivals.pop() else {
+            if self.arrivals.is_empty() {
+                break;
+            }
+            let Some(permit) = self.permits.take() else {
                 return;
             };
-            self.start(key, now);
+            if let Some(key) = self.arrivals.pop() {
+                self.start(key, permit, now);
+            }
         }
+        self.permits.let_go();
     }
 
-    fn start(&mut self, key: Key, now: Instant) {
+    fn start(&mut self, key: Key, permit: Permit, now: Instant) {
         let Some(flight) = self.flights.get_mut(key) else {
             return;
         };
@@ -198,9 +207,11 @@ impl Driver {
         }
         flight.stage = Stage::Running;
         let pipeline = Arc::clone(&self.shared.pipeline);
-        let task = self
-            .tasks
-            .spawn(async move { pipeline.process(record).await });
+        let task = self.tasks.spawn(async move {
+            let processed = pipeline.process(record).await;
+            drop(permit);
+            processed
+        });
         self.keys.insert(task.id(), key);
     }
 }

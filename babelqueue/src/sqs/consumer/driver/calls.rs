@@ -9,6 +9,8 @@ use aws_sdk_sqs::types::{
     DeleteMessageBatchRequestEntry, Message, MessageSystemAttributeName,
 };
 
+use tokio::time::Instant;
+
 use super::flights::Key;
 use crate::pipeline::DeadLetterMessage;
 use crate::sqs::consumer::error::{RunError, SettleError};
@@ -38,9 +40,18 @@ pub(super) struct ReceiveError {
 pub(super) enum Done {
     Deleted(Vec<(Key, EntryResult)>),
     Released(Vec<(Key, EntryResult)>),
-    Beaten(Vec<(Key, EntryResult)>),
+    Beaten(Beaten),
     Sent(Key, Result<(), BoxError>),
     Facts(Result<Option<QueueFacts>, RunError>),
+}
+
+/// What a heartbeat came to.
+pub(super) struct Beaten {
+    /// When its calls were made.
+    pub(super) at: Instant,
+    pub(super) results: Vec<(Key, EntryResult)>,
+    /// Messages whose claims were lost to somebody else.
+    pub(super) lost: Vec<Key>,
 }
 
 /// One entry of a visibility call.

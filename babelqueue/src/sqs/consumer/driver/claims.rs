@@ -6,16 +6,17 @@ use std::time::Duration;
 
 use super::Driver;
 use super::flights::{Key, Stage};
+use crate::pipeline::DeliveryNumber;
 use crate::sqs::consumer::shared::Shared;
 
 /// How long a store may take to give claims back, before the messages are released all the same.
 #[cfg(feature = "idempotency")]
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The deliveries whose claims are meant, by their `MessageId`s.
+/// The deliveries whose claims are meant.
 #[derive(Debug, Default)]
 pub(super) struct Claims {
-    owners: Vec<String>,
+    owners: Vec<(Key, DeliveryNumber)>,
 }
 
 impl Driver {
@@ -24,7 +25,7 @@ impl Driver {
         if !has_claims(&self.shared) {
             return Claims::default();
         }
-        let owner = |key| Some(self.flights.get(key)?.message_id.clone());
+        let owner = |key| Some((key, self.flights.get(key)?.delivery));
         Claims {
             owners: keys.filter_map(owner).collect(),
         }
@@ -61,16 +62,22 @@ fn has_claims(_: &Shared) -> bool {
 
 #[cfg(feature = "idempotency")]
 impl Claims {
-    /// Renews them to the full timeout; gives up when that has passed.
-    pub(super) async fn renew(self, shared: &Shared, timeout: Duration) {
+    /// Renews them to the full timeout; gives up when that has passed. Returns those that were
+    /// lost to somebody else.
+    pub(super) async fn renew(self, shared: &Shared, timeout: Duration) -> Vec<Key> {
         let Some(guard) = &shared.pipeline.guard else {
-            return;
+            return Vec::new();
         };
-        let all = self.owners.iter().map(|owner| guard.renew(owner, timeout));
-        let all = futures_util::future::join_all(all);
-        if tokio::time::timeout(timeout, all).await.is_err() {
+        let renew = async |(key, owner): &(Key, DeliveryNumber)| {
+            let held = guard.renew(owner.get(), timeout).await;
+            (!held).then_some(*key)
+        };
+        let all = futures_util::future::join_all(self.owners.iter().map(renew));
+        let Ok(lost) = tokio::time::timeout(timeout, all).await else {
             tracing::warn!("the idempotency store does not answer: claims are not renewed");
-        }
+            return Vec::new();
+        };
+        lost.into_iter().flatten().collect()
     }
 
     /// Gives back those whose runs were cancelled; the others have none any more.
@@ -78,7 +85,10 @@ impl Claims {
         let Some(guard) = &shared.pipeline.guard else {
             return;
         };
-        let all = self.owners.iter().map(|owner| guard.abandon(owner));
+        let all = self
+            .owners
+            .iter()
+            .map(|(_, owner)| guard.abandon(owner.get()));
         let all = futures_util::future::join_all(all);
         if tokio::time::timeout(PATIENCE, all).await.is_err() {
             tracing::warn!("the idempotency store does not answer: claims end with their leases");
@@ -88,8 +98,9 @@ impl Claims {
 
 #[cfg(not(feature = "idempotency"))]
 impl Claims {
-    pub(super) async fn renew(self, _: &Shared, _: Duration) {
+    pub(super) async fn renew(self, _: &Shared, _: Duration) -> Vec<Key> {
         debug_assert!(self.owners.is_empty());
+        Vec::new()
     }
 
     pub(super) async fn abandon(self, _: &Shared) {

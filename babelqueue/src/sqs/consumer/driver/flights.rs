@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use crate::pipeline::{Processed, Record, Subject};
+use crate::lease::Lease;
+use crate::pipeline::{DeliveryNumber, Processed, Record, Subject};
 
 /// Names a message in flight, in the order of receipt.
 pub(super) type Key = u64;
@@ -14,6 +15,7 @@ pub(super) type Key = u64;
 /// One message in flight.
 #[derive(Debug)]
 pub(super) struct Flight {
+    pub(super) delivery: DeliveryNumber,
     pub(super) message_id: String,
     pub(super) receipt_handle: Option<String>,
     pub(super) receives: Option<u64>,
@@ -22,6 +24,8 @@ pub(super) struct Flight {
     pub(super) received_at: Instant,
     /// Until when SQS keeps it invisible, as far as known.
     pub(super) lease: Option<Instant>,
+    /// Tells its handler when that is over.
+    pub(super) hold: Lease,
     pub(super) next_beat: Option<Instant>,
     pub(super) beat_failed: bool,
     pub(super) bytes: usize,
@@ -94,6 +98,12 @@ impl Flights {
             .filter(|(_, flight)| waiting(flight))
             .map(|(key, _)| *key)
             .collect()
+    }
+
+    /// When the oldest of them was received.
+    pub(super) fn oldest(&self) -> Option<Instant> {
+        let (_, oldest) = self.flights.first_key_value()?;
+        Some(oldest.received_at)
     }
 
     pub(super) fn len(&self) -> usize {

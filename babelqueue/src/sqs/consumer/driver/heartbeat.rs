@@ -1,5 +1,6 @@
 //! The heartbeat: one ticker for all messages in flight. It renews in batches what is due, always
-//! to the full timeout, up to a cap, and never what is being settled (SPEC §2.16).
+//! to the full timeout, up to a cap, and never what is being settled (SPEC §2.16). A lease that is
+//! lost all the same is told to the handler.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,8 +8,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::Driver;
-use super::calls::{Change, Done, EntryResult, change_visibility};
-use super::flights::{Flight, Flights, Stage};
+use super::calls::{Beaten, Change, Done, change_visibility};
+use super::flights::{Flight, Flights, Key, Stage};
 use crate::policy::{MAX_VISIBILITY_SECONDS, ReportKind};
 use crate::sqs::consumer::config::Config;
 use crate::sqs::consumer::error::SettleError;
@@ -45,6 +46,8 @@ impl Heartbeat {
         flight.lease = Some(flight.received_at + timeout);
         if self.on && flight.receipt_handle.is_some() {
             self.plan(flight, flight.received_at + timeout / 2);
+        } else {
+            self.look_again(flight);
         }
     }
 
@@ -68,14 +71,18 @@ impl Heartbeat {
 
     fn plan(&mut self, flight: &mut Flight, at: Instant) {
         flight.next_beat = (at < flight.received_at + self.cap).then_some(at);
-        if let Some(at) = flight.next_beat {
-            self.next = Some(self.next.map_or(at, |next| next.min(at)));
-        }
+        self.look_again(flight);
+    }
+
+    /// When the message needs the next look: for its beat, or because its lease is over.
+    fn look_again(&mut self, flight: &Flight) {
+        let at = [flight.next_beat, lapse(flight)].into_iter().flatten();
+        self.next = self.next.into_iter().chain(at).min();
     }
 }
 
 impl Driver {
-    /// Renews what is due.
+    /// Renews what is due, and tells the handlers of what was lost.
     pub(super) fn beat(&mut self, now: Instant) {
         let Some(timeout) = self.heartbeat.timeout else {
             return;
@@ -86,16 +93,20 @@ impl Driver {
         self.heartbeat.next = None;
         // Those that are nearly due go along.
         let soon = now + timeout / 10;
-        let mut changes = Vec::new();
+        let (mut changes, mut lapsed) = (Vec::new(), Vec::new());
         for (key, flight) in self.flights.iter_mut() {
-            let Some(due) = flight.next_beat.filter(|_| flight.stage != Stage::Settling) else {
-                continue;
-            };
-            if due > soon {
-                self.heartbeat.plan(flight, due);
+            if flight.stage == Stage::Settling {
                 continue;
             }
-            let Some(receipt_handle) = flight.receipt_handle.clone() else {
+            if lapse(flight).is_some_and(|at| at <= now) {
+                flight.next_beat = None;
+                flight.hold.lose();
+                lapsed.extend((flight.stage == Stage::Running).then_some(key));
+                continue;
+            }
+            let due = flight.next_beat.is_some_and(|due| due <= soon);
+            let Some(receipt_handle) = flight.receipt_handle.clone().filter(|_| due) else {
+                self.heartbeat.look_again(flight);
                 continue;
             };
             let seconds = renewal(timeout, now - flight.received_at);
@@ -106,26 +117,56 @@ impl Driver {
                     seconds,
                 });
                 self.heartbeat.plan(flight, now + timeout / 2);
+            } else {
+                flight.next_beat = None;
+                self.heartbeat.look_again(flight);
             }
         }
+        lapsed.into_iter().for_each(|key| self.on_lapsed(key, now));
         if !changes.is_empty() {
             let claims = self.claims_of(changes.iter().map(|change| change.key));
             let shared = Arc::clone(&self.shared);
             self.calls.push(Box::pin(async move {
                 let renewed = claims.renew(&shared, timeout);
                 let changed = change_visibility(Arc::clone(&shared), changes);
-                let ((), results) = futures_util::future::join(renewed, changed).await;
-                Done::Beaten(results)
+                let (lost, results) = futures_util::future::join(renewed, changed).await;
+                Done::Beaten(Beaten {
+                    at: now,
+                    results,
+                    lost,
+                })
             }));
         }
     }
 
-    pub(super) fn on_beaten(&mut self, results: Vec<(u64, EntryResult)>) {
+    /// The lease of a message ran out under its handler. Where nobody meant to renew it, that is
+    /// no surprise, and a delete that fails for it is told as such.
+    fn on_lapsed(&mut self, key: Key, now: Instant) {
+        let Some(flight) = self.flights.get(key) else {
+            return;
+        };
+        let error = SettleError::LeaseLost {
+            held: now - flight.received_at,
+        };
+        if self.heartbeat.on {
+            self.report_settle_error(ReportKind::Release, key, &error);
+        } else {
+            tracing::debug!(message_id = flight.message_id, "{error}");
+        }
+    }
+
+    pub(super) fn on_beaten(&mut self, beaten: Beaten) {
         let Some(timeout) = self.heartbeat.timeout else {
             return;
         };
         let now = Instant::now();
-        for (key, result) in results {
+        for key in beaten.lost {
+            if let Some(flight) = self.flights.get(key) {
+                // Somebody else has claimed the message: to its handler that is the same.
+                flight.hold.lose();
+            }
+        }
+        for (key, result) in beaten.results {
             // A message that is settled meanwhile has no use for the answer, good or bad.
             let Some(flight) = self.flights.get_mut(key) else {
                 continue;
@@ -134,10 +175,14 @@ impl Driver {
                 continue;
             }
             let Err(error) = result else {
-                flight.lease = Some(now + timeout);
+                // SQS counts from when it had the call, which is not before it was made.
+                flight.lease = Some(beaten.at + timeout);
                 flight.beat_failed = false;
                 continue;
             };
+            if flight.hold.is_lost() {
+                continue;
+            }
             if matches!(
                 error,
                 SettleError::Refused {
@@ -147,6 +192,7 @@ impl Driver {
             ) {
                 // The lease is lost: nothing can renew it.
                 flight.next_beat = None;
+                flight.hold.lose();
             } else {
                 self.heartbeat.plan(flight, now + timeout / 10);
             }
@@ -155,6 +201,11 @@ impl Driver {
             }
         }
     }
+}
+
+/// When the lease is over, unless that has been seen.
+fn lapse(flight: &Flight) -> Option<Instant> {
+    flight.lease.filter(|_| !flight.hold.is_lost())
 }
 
 /// The timeout to renew to: the full one, as far as SQS's 12 h since the receive allow.

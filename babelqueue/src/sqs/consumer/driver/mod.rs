@@ -9,6 +9,7 @@ mod deletes;
 mod flights;
 mod heartbeat;
 mod lanes;
+mod permits;
 mod polls;
 mod releases;
 mod settling;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
+use tokio::sync::Semaphore;
 use tokio::task::{Id, JoinSet};
 use tokio::time::{Instant, sleep_until};
 
@@ -29,10 +31,11 @@ use self::deletes::Deletes;
 use self::flights::{Flights, Key};
 use self::heartbeat::Heartbeat;
 use self::lanes::Lanes;
+use self::permits::Permits;
 use self::polls::Polls;
 use self::releases::Release;
-pub(super) use self::stop::Stop;
 use self::stop::Stopping;
+pub(super) use self::stop::{Signal, Stop};
 use super::error::RunError;
 use super::facts;
 use super::handle::{Phase, Wish};
@@ -53,6 +56,7 @@ pub(super) struct Driver {
     heartbeat: Heartbeat,
     stopping: Option<Stopping>,
     paused: bool,
+    permits: Permits,
     /// The running handlers.
     tasks: JoinSet<Processed>,
     keys: HashMap<Id, Key>,
@@ -77,6 +81,7 @@ impl Driver {
             heartbeat: Heartbeat::new(config, shared.facts.get()),
             stopping: None,
             paused: false,
+            permits: Permits::default(),
             tasks: JoinSet::new(),
             keys: HashMap::new(),
             receives: FuturesUnordered::new(),
@@ -85,6 +90,14 @@ impl Driver {
             tally: PollSummary::default(),
             shared,
         }
+    }
+
+    /// Shares places for handlers with other consumers.
+    pub(super) fn sharing(mut self, places: Option<Arc<Semaphore>>) -> Self {
+        if let Some(places) = places {
+            self.permits = Permits::of(places);
+        }
+        self
     }
 
     /// Runs until told to stop and everything is settled.
@@ -132,6 +145,7 @@ impl Driver {
                 Some(done) = self.tasks.join_next_with_id() => self.on_task(done),
                 Some(done) = self.calls.next() => self.on_done(done),
                 Some(received) = self.receives.next() => self.on_received(received),
+                () = self.permits.ready() => {}
                 () = sleep_until(wake.unwrap_or(now)), if wake.is_some() => {}
             }
             // What else has ended by now is settled in the same batches.
@@ -139,7 +153,7 @@ impl Driver {
                 self.on_task(done);
             }
         }
-        self.shared.control.gauge(0, 0);
+        self.shared.control.gauge(0, 0, None);
     }
 
     /// Does everything that is due.
@@ -150,9 +164,9 @@ impl Driver {
         self.flush_releases(now);
         self.beat(now);
         self.start_receives(now);
-        self.shared
-            .control
-            .gauge(self.flights.len(), self.tasks.len());
+        let (in_flight, running) = (self.flights.len(), self.tasks.len());
+        let control = &self.shared.control;
+        control.gauge(in_flight, running, self.flights.oldest());
     }
 
     /// When something becomes due by itself.

@@ -83,7 +83,7 @@ impl Driver {
         match done {
             Done::Deleted(results) => self.on_deleted(results),
             Done::Released(results) => self.on_released(results),
-            Done::Beaten(results) => self.on_beaten(results),
+            Done::Beaten(beaten) => self.on_beaten(beaten),
             Done::Facts(facts) => self.on_facts(facts),
             Done::Sent(key, Ok(())) => {
                 self.shared.counters().dead_lettered.one();

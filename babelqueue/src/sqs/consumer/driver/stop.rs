@@ -24,7 +24,7 @@ enum Stage<F> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Signal {
+pub(in crate::sqs::consumer) enum Signal {
     Stop,
     Force,
 }
@@ -41,7 +41,7 @@ where
     }
 
     /// Waits for the next signal; for ever when there is none. Cancel-safe.
-    pub(super) async fn next(&mut self) -> Signal {
+    pub(in crate::sqs::consumer) async fn next(&mut self) -> Signal {
         match &mut self.stage {
             Stage::First(signal) => {
                 let second = signal.as_mut().await;

@@ -1,0 +1,99 @@
+//! The innermost of the layers: the payload's schema, then the handler, fenced by its timeout and
+//! against its panics (SPEC §2.7, step 7).
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+
+use super::dispatch::Dispatch;
+use super::failure::{Panicked, TimedOut, UnknownUrnError, panic_text};
+use super::middleware::{Call, Outcomes, Work};
+use crate::context::Delivery;
+#[cfg(feature = "schema")]
+use crate::handler::Verdict;
+use crate::handler::{ErrorKind, HandlerError, HandlerResult};
+#[cfg(feature = "schema")]
+use crate::schema::{SchemaProvider, ValidationError};
+use crate::{BoxError, BoxFuture};
+
+/// Runs handlers.
+pub(crate) struct Handling {
+    pub(crate) dispatch: Arc<dyn Dispatch>,
+    pub(crate) timeout: Option<Duration>,
+    #[cfg(feature = "schema")]
+    pub(crate) validation: Option<Validation>,
+}
+
+/// Validates payloads before their handlers.
+#[cfg(feature = "schema")]
+#[derive(Clone)]
+pub(crate) struct Validation {
+    pub(crate) schemas: Arc<dyn SchemaProvider>,
+    /// Whether a violation is final, in place of being retried.
+    pub(crate) permanent: bool,
+}
+
+impl Handling {
+    /// Runs the handler with this number.
+    pub(super) async fn run(&self, handler: usize, delivery: Delivery) -> HandlerResult {
+        #[cfg(feature = "schema")]
+        if let Some(validation) = &self.validation {
+            validation.check(&delivery)?;
+        }
+        self.fenced(handler, delivery).await
+    }
+
+    /// A panic and the timeout become the handler's failure.
+    async fn fenced(&self, handler: usize, delivery: Delivery) -> HandlerResult {
+        let call = AssertUnwindSafe(self.dispatch.call(handler, delivery)).catch_unwind();
+        let ended = match self.timeout {
+            None => call.await,
+            Some(limit) => match tokio::time::timeout(limit, call).await {
+                Ok(ended) => ended,
+                Err(_) => return Err(HandlerError::of_kind(ErrorKind::Timeout, TimedOut(limit))),
+            },
+        };
+        ended.unwrap_or_else(|panic| {
+            let panicked = Panicked(panic_text(&*panic));
+            Err(HandlerError::of_kind(ErrorKind::Panic, panicked))
+        })
+    }
+}
+
+/// As a layer sees it. The handler is looked up again: a layer may have changed the message.
+impl Call for Arc<Handling> {
+    fn call(&self, work: Work) -> BoxFuture<'static, Result<Outcomes, BoxError>> {
+        let handling = Self::clone(self);
+        Box::pin(async move {
+            let Work::One(delivery) = work;
+            let urn = delivery.context().urn();
+            let Some(handler) = handling.dispatch.find(urn) else {
+                let urn = urn.to_owned();
+                return Err(UnknownUrnError { urn }.into());
+            };
+            let outcome = handling.run(handler, delivery).await?;
+            Ok(Outcomes::all(outcome))
+        })
+    }
+}
+
+#[cfg(feature = "schema")]
+impl Validation {
+    fn check(&self, delivery: &Delivery) -> Result<(), HandlerError> {
+        let envelope = delivery.context().envelope();
+        let data = envelope.data_json().unwrap_or("{}");
+        let Err(error) = self.schemas.validate(envelope.urn(), data) else {
+            return Ok(());
+        };
+        // A schema that cannot be used says nothing of the payload.
+        let is_final = self.permanent && matches!(error, ValidationError::Invalid { .. });
+        let failure = HandlerError::of_kind(ErrorKind::Schema, error);
+        Err(if is_final {
+            failure.with_verdict(Verdict::Permanent)
+        } else {
+            failure
+        })
+    }
+}
