@@ -4,12 +4,15 @@
 mod build;
 mod chaos;
 mod dead_letters;
+mod decoders;
+mod effects;
 mod failures;
 mod fifo;
 mod flow;
 mod groups;
 mod heartbeat;
 mod leases;
+mod middleware;
 mod once;
 mod outages;
 mod settling;
