@@ -3,6 +3,7 @@
 
 mod build;
 mod chaos;
+mod claims;
 mod dead_letters;
 mod failures;
 mod fifo;
@@ -12,6 +13,7 @@ mod heartbeat;
 mod leases;
 mod once;
 mod outages;
+mod schemas;
 mod settling;
 mod shutdown;
 mod support;
