@@ -3,6 +3,7 @@
 
 mod build;
 mod chaos;
+mod claims;
 mod dead_letters;
 mod decoders;
 mod effects;
@@ -15,6 +16,7 @@ mod leases;
 mod middleware;
 mod once;
 mod outages;
+mod schemas;
 mod settling;
 mod shutdown;
 mod support;

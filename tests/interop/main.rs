@@ -3,6 +3,7 @@
 //! SDK takes it; and the examples, run as a stranger runs them. The Python side is `peer.py`, in
 //! the environment that `tests/python_env` sets up.
 
+mod escaped;
 mod example_local_sqs;
 mod example_orders;
 mod from_python;
