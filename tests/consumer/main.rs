@@ -11,6 +11,7 @@ mod fifo;
 mod flow;
 mod groups;
 mod heartbeat;
+mod kill;
 mod leases;
 mod middleware;
 mod once;
