@@ -12,6 +12,7 @@ mod fifo;
 mod flow;
 mod groups;
 mod heartbeat;
+mod kill;
 mod leases;
 mod middleware;
 mod once;
