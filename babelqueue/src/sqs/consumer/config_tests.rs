@@ -208,3 +208,16 @@ fn c_026_every_option_is_listed() {
         lang: _,
     } = Options::default();
 }
+
+/// Every message in flight has one of these futures, so that its room counts.
+#[tokio::test]
+async fn the_future_of_a_message_is_small() {
+    let sqs = LocalSqs::new();
+    let url = sqs.create_queue("orders");
+    let consumer = SqsConsumer::builder(sqs.client(), url, crate::Router::from_handlers![])
+        .build()
+        .expect("it can be built");
+    let pipeline = Arc::clone(&consumer.into_shared().pipeline);
+    let bytes = size_of_val(&pipeline.process(crate::pipeline::Record::default()));
+    assert!(bytes <= 1024, "{bytes} bytes");
+}

@@ -128,6 +128,8 @@ impl Driver {
         let wish = *wishes.borrow_and_update();
         self.heed(wish);
         self.read_facts();
+        // One timer for the whole run: to register a new one each time costs a lock.
+        let mut timer = std::pin::pin!(sleep_until(Instant::now()));
         loop {
             let now = Instant::now();
             self.advance(now);
@@ -135,6 +137,9 @@ impl Driver {
                 break;
             }
             let wake = self.next_wake();
+            if let Some(at) = wake.filter(|at| *at != timer.deadline()) {
+                timer.as_mut().reset(at);
+            }
             tokio::select! {
                 biased;
                 signal = stop.next() => self.on_signal(signal),
@@ -142,11 +147,16 @@ impl Driver {
                     let wish = *wishes.borrow_and_update();
                     self.heed(wish);
                 }
-                Some(done) = self.tasks.join_next_with_id() => self.on_task(done),
+                Some(done) = self.tasks.join_next_with_id() => {
+                    self.on_task(done);
+                    // A runtime with threads comes here right after each handler: those that are
+                    // ready to end go first, and are settled in one go.
+                    tokio::task::yield_now().await;
+                }
                 Some(done) = self.calls.next() => self.on_done(done),
                 Some(received) = self.receives.next() => self.on_received(received),
                 () = self.permits.ready() => {}
-                () = sleep_until(wake.unwrap_or(now)), if wake.is_some() => {}
+                () = &mut timer, if wake.is_some() => {}
             }
             // What else has ended by now is settled in the same batches.
             while let Some(done) = self.tasks.try_join_next_with_id() {
