@@ -35,7 +35,7 @@ fn steps(random: &mut fastrand::Rng) -> Vec<&'static str> {
 }
 
 /// Every kind of fault, now and then.
-fn plan_faults(sqs: &LocalSqs) {
+pub fn plan_faults(sqs: &LocalSqs, duplicates: bool) {
     let faults = sqs.faults();
     let on = |operation, probability| faults.on(operation).probability(probability);
     let operations = [
@@ -59,7 +59,9 @@ fn plan_faults(sqs: &LocalSqs) {
         drop(on(operation, 0.1).fail_entries([0], "InternalError", false));
         drop(on(operation, 0.1).omit_entries([1]));
     }
-    drop(on(Operation::ReceiveMessage, 0.05).duplicate());
+    if duplicates {
+        drop(on(Operation::ReceiveMessage, 0.05).duplicate());
+    }
 }
 
 async fn history(seed: u64, fifo: bool) {
@@ -91,7 +93,7 @@ async fn history(seed: u64, fifo: bool) {
         }
         bench.put_raw(message);
     }
-    plan_faults(&bench.sqs);
+    plan_faults(&bench.sqs, true);
     for _ in 0..6 {
         let (one, other) = (consumer(), consumer());
         let time = Duration::from_millis(random.u64(1000..90_000));
@@ -120,15 +122,18 @@ async fn history(seed: u64, fifo: bool) {
     }
 }
 
-fn run(seed: u64, fifo: bool) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .start_paused(true)
-        .build()
-        .unwrap();
-    let history = std::panic::AssertUnwindSafe(|| runtime.block_on(history(seed, fifo)));
-    if std::panic::catch_unwind(history).is_err() {
-        panic!("seed {seed} failed (fifo: {fifo}); replay it with CHAOS_SEED={seed}");
+/// Runs the histories of all seeds on a runtime of their own each. One that fails is named.
+pub fn replay<F: Future<Output = ()>>(kind: &str, history: impl Fn(u64) -> F) {
+    for seed in seeds() {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .start_paused(true)
+            .build()
+            .unwrap();
+        let history = std::panic::AssertUnwindSafe(|| runtime.block_on(history(seed)));
+        if std::panic::catch_unwind(history).is_err() {
+            panic!("seed {seed} failed ({kind}); replay it with CHAOS_SEED={seed}");
+        }
     }
 }
 
@@ -147,10 +152,10 @@ fn seeds() -> std::ops::Range<u64> {
 
 #[test]
 fn nothing_is_lost_on_a_standard_queue() {
-    seeds().for_each(|seed| run(seed, false));
+    replay("chaos", |seed| history(seed, false));
 }
 
 #[test]
 fn nothing_is_lost_on_a_fifo_queue() {
-    seeds().for_each(|seed| run(seed, true));
+    replay("chaos", |seed| history(seed, true));
 }

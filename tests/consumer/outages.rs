@@ -235,3 +235,85 @@ async fn c_043_a_handle_that_has_expired_is_one_event() {
     assert_eq!(deletes, 2, "the refused one is not repeated");
     assert!(bench.left().is_empty(), "the second delivery was deleted");
 }
+
+#[tokio::test(start_paused = true)]
+async fn c_095_static_credentials_that_expired_are_told_by_the_health_answer() {
+    let bench = Bench::new();
+    let fault = bench.sqs.faults().on(Operation::ReceiveMessage);
+    let _fault = fault.refuse(Refusal::ExpiredToken);
+    let consumer = bench.consumer().build().unwrap();
+    let handle = consumer.handle();
+    let run = tokio::spawn(consumer.run());
+    sleep(120 * SECOND).await;
+    let health = handle.health();
+    assert_eq!(health.state, HealthState::Stalled);
+    assert!(health.stalled_for.unwrap() > 100 * SECOND);
+    let error = health.last_error.unwrap();
+    assert!(error.contains("ExpiredToken"), "{error}");
+    handle.stop();
+    run.await.unwrap().unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn c_095_deletes_and_heartbeats_recover_from_expired_credentials_too() {
+    let bench = Bench::new();
+    bench.put("t", &["sleep=40000", "ok"]);
+    let faults = bench.sqs.faults();
+    let _refused = [
+        Operation::DeleteMessageBatch,
+        Operation::ChangeMessageVisibilityBatch,
+    ]
+    .map(|operation| faults.on(operation).once().refuse(Refusal::ExpiredToken));
+    bench.run(bench.consumer(), 200 * SECOND).await;
+    assert!(bench.left().is_empty());
+    let kinds = bench.lab.kinds();
+    assert!(
+        kinds
+            .iter()
+            .all(|kind| matches!(kind, ReportKind::Release | ReportKind::Delete)),
+        "{kinds:?}"
+    );
+}
+
+/// An outage uses up the SDK's retry tokens of the process. Deletes have tokens of their own.
+#[tokio::test(start_paused = true)]
+async fn an_outage_elsewhere_leaves_deletes_their_retries() {
+    let bench = Bench::new();
+    let other = bench.sqs.create_queue("other");
+    let client = bench.sqs.client();
+    let faults = bench.sqs.faults();
+    // Another part of the service fails until its bucket is empty.
+    let outage = faults.on(Operation::GetQueueUrl);
+    let outage = outage.refuse(Refusal::InternalError);
+    for _ in 0..120 {
+        let call = client.get_queue_url().queue_name("other").send().await;
+        call.expect_err("an outage");
+    }
+    drop(outage);
+    faults.clear();
+    // So does the consumer's own polling.
+    let polls = faults.on(Operation::ReceiveMessage).times(200);
+    let _polls = polls.refuse(Refusal::InternalError);
+    let requests = |operation| bench.sqs.calls().count(operation);
+    let failing = faults.on(Operation::PurgeQueue).once();
+    let _failing = failing.refuse(Refusal::InternalError);
+    client
+        .purge_queue()
+        .queue_url(&other)
+        .send()
+        .await
+        .expect_err("no token is left for a retry");
+    assert_eq!(requests(Operation::PurgeQueue), 1);
+
+    let _deletes = faults
+        .on(Operation::DeleteMessageBatch)
+        .times(2)
+        .refuse(Refusal::InternalError);
+    bench.put("t", &["ok"]);
+    bench.run(bench.consumer(), 7200 * SECOND).await;
+    assert!(requests(Operation::ReceiveMessage) > 200);
+    assert_eq!(bench.lab.calls(), ["t/0"]);
+    assert_eq!(requests(Operation::DeleteMessageBatch), 3, "two retries");
+    assert!(!bench.lab.kinds().contains(&ReportKind::Delete));
+    assert!(bench.left().is_empty());
+}

@@ -5,7 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::copy::{Destination, Original, dead_letter_message};
 use super::failure::{DroppedAttributes, chain_text, cut, panic_text};
-use super::process::{Cause, Pipeline, Seen, Settlement, subject};
+use super::process::{Cause, Pipeline, subject};
+use super::processed::{Seen, Settlement};
 use super::record::Record;
 use crate::envelope::{DeadLetter, Reason, poison_attempts};
 use crate::policy::{CopyKind, ReportKind};

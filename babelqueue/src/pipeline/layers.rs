@@ -15,7 +15,7 @@ use crate::handler::{ErrorKind, HandlerError, HandlerResult};
 #[cfg(feature = "idempotency")]
 use crate::{
     handler::Outcome,
-    idempotency::{Guarded, Request},
+    idempotency::{Guarded, Idempotency, Request},
     policy::ReportKind,
 };
 
@@ -46,9 +46,21 @@ impl Pipeline {
         handler: usize,
         delivery: Delivery,
     ) -> Layered {
-        let Some(guard) = &self.guard else {
-            return Layered::Answer(self.inner(handler, delivery).await);
-        };
+        match &self.guard {
+            None => Layered::Answer(self.inner(handler, delivery).await),
+            // A box of its own, for who has a guard: the others need not carry its room.
+            Some(guard) => Box::pin(self.guarded(guard, record, handler, delivery)).await,
+        }
+    }
+
+    #[cfg(feature = "idempotency")]
+    async fn guarded(
+        &self,
+        guard: &Idempotency,
+        record: &Record,
+        handler: usize,
+        delivery: Delivery,
+    ) -> Layered {
         let request = Request {
             id: delivery.context().meta().id().unwrap_or_default(),
             owner: Some(record.delivery.get()),

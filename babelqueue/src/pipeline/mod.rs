@@ -15,6 +15,7 @@ mod intake;
 mod layers;
 pub(crate) mod middleware;
 mod process;
+mod processed;
 mod record;
 mod report;
 
@@ -30,9 +31,8 @@ pub(crate) use handling::Handling;
 #[cfg(feature = "schema")]
 pub(crate) use handling::Validation;
 pub(crate) use middleware::{Next, Wrap, wrap};
-pub(crate) use process::{
-    DeadLetterTarget, Ending, Pipeline, Processed, Redact, ReleaseDelay, Settlement, UnknownHook,
-};
+pub(crate) use process::{DeadLetterTarget, Pipeline, Redact, ReleaseDelay, UnknownHook};
+pub(crate) use processed::{Ending, Processed, Settlement};
 pub(crate) use record::{DeliveryNumber, Record};
 pub(crate) use report::{ErrorHook, Reporter, Subject};
 

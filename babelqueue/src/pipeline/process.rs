@@ -11,7 +11,6 @@ use futures_util::FutureExt as _;
 use tracing::Instrument as _;
 
 use super::clock::Clock;
-use super::copy::DeadLetterMessage;
 use super::failure::{
     OutcomeError, Panicked, UnknownUrnError, VersionGateError, panic_text, short_type_name,
 };
@@ -20,6 +19,7 @@ use super::handling::Handling;
 use super::intake::{Opened, Reading, open};
 use super::layers::Layered;
 use super::middleware::Next;
+use super::processed::{Ending, Processed, Seen, Settlement};
 use super::record::Record;
 use super::report::{Reporter, Subject};
 use crate::BoxFuture;
@@ -69,71 +69,6 @@ pub(crate) struct Pipeline {
     pub(crate) clock: Clock,
 }
 
-/// What is to be done to the queue.
-#[derive(Debug)]
-pub(crate) enum Settlement {
-    Delete,
-    Release(WireDelay),
-    DeadLetter(Box<DeadLetterMessage>),
-    Leave,
-}
-
-/// How the message ended, for the counters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
-    Handled,
-    Discarded,
-    Failed,
-    /// It had been handled before.
-    Duplicate,
-    /// No handler had it.
-    Unhandled,
-}
-
-/// A message that went through.
-#[derive(Debug)]
-pub(crate) struct Processed {
-    pub(crate) settlement: Settlement,
-    pub(crate) ending: Ending,
-    seen: Seen,
-}
-
-impl Processed {
-    /// The envelope, if the body was one.
-    pub(crate) fn envelope(&self) -> Option<&Envelope> {
-        self.seen.envelope()
-    }
-}
-
-/// As far as the message was read.
-#[derive(Debug)]
-pub(super) enum Seen {
-    Body(String),
-    /// With the body as it came, when the envelope was found inside of it.
-    Envelope(Box<Envelope>, Option<String>),
-    Delivery(Delivery),
-}
-
-impl Seen {
-    pub(super) fn envelope(&self) -> Option<&Envelope> {
-        match self {
-            Self::Body(_) => None,
-            Self::Envelope(envelope, _) => Some(envelope),
-            Self::Delivery(delivery) => Some(delivery.context().envelope()),
-        }
-    }
-
-    pub(super) fn body(&self) -> &str {
-        match self {
-            Self::Body(body) => body,
-            Self::Envelope(envelope, received) => {
-                received.as_deref().unwrap_or_else(|| envelope.body())
-            }
-            Self::Delivery(delivery) => delivery.context().envelope().body(),
-        }
-    }
-}
-
 /// The error that goes with an event: into reports and into the dead letter.
 #[derive(Clone, Copy)]
 pub(super) struct Cause<'a> {
@@ -153,24 +88,33 @@ impl<'a> Cause<'a> {
 impl Pipeline {
     /// Takes one message all the way. Panics of user code end in the settlement of this message.
     pub(crate) async fn process(&self, mut record: Record) -> Processed {
+        match self.begin(&mut record) {
+            Ok(delivery) => self.route(&record, delivery).await,
+            Err(processed) => *processed,
+        }
+    }
+
+    /// The part that waits for nothing, apart from the future for its room: the delivery that a
+    /// handler may have, or the end of a message that none gets.
+    fn begin(&self, record: &mut Record) -> Result<Delivery, Box<Processed>> {
         let reading = Reading {
             lenient: self.lenient,
             decoders: &self.decoders,
             queue: &self.queue,
         };
-        match open(&mut record, reading) {
+        Err(Box::new(match open(record, reading) {
             Opened::Gated { body, declared } => {
                 let error = VersionGateError { declared };
                 let cause = Cause::new(&error, "VersionGateError");
-                self.finish(&record, Seen::Body(body), Event::Gated, Some(cause))
+                self.finish(record, Seen::Body(body), Event::Gated, Some(cause))
             }
             Opened::Poison { body, error } => {
                 let cause = Cause::new(&error, error.name());
-                self.finish(&record, Seen::Body(body), Event::Poison, Some(cause))
+                self.finish(record, Seen::Body(body), Event::Poison, Some(cause))
             }
             Opened::Unreadable { body, error } => {
                 let cause = Cause::new(&error, "DecodeError");
-                self.finish(&record, Seen::Body(body), Event::Poison, Some(cause))
+                self.finish(record, Seen::Body(body), Event::Poison, Some(cause))
             }
             Opened::UnsupportedVersion {
                 envelope,
@@ -179,7 +123,7 @@ impl Pipeline {
             } => {
                 let cause = Cause::new(&error, error.name());
                 let seen = Seen::Envelope(Box::new(envelope), received);
-                self.finish(&record, seen, Event::UnsupportedVersion, Some(cause))
+                self.finish(record, seen, Event::UnsupportedVersion, Some(cause))
             }
             Opened::NotAccepted {
                 envelope,
@@ -188,7 +132,7 @@ impl Pipeline {
             } => {
                 let cause = Cause::new(&error, error.name());
                 let seen = Seen::Envelope(Box::new(envelope), received);
-                self.finish(&record, seen, Event::NotAccepted, Some(cause))
+                self.finish(record, seen, Event::NotAccepted, Some(cause))
             }
             Opened::Accepted {
                 envelope,
@@ -202,9 +146,9 @@ impl Pipeline {
                 if let Some(trace_id) = trace_id {
                     context = context.with_trace_id(trace_id);
                 }
-                self.route(&record, Delivery::new(context)).await
+                return Ok(Delivery::new(context));
             }
-        }
+        }))
     }
 
     async fn route(&self, record: &Record, delivery: Delivery) -> Processed {

@@ -70,6 +70,11 @@ impl Reporter {
         }
     }
 
+    #[cfg(all(test, feature = "local"))]
+    pub(crate) fn has_hook(&self) -> bool {
+        self.hook.is_some()
+    }
+
     pub(crate) fn report(
         &self,
         kind: ReportKind,

@@ -246,3 +246,7 @@ fn whole_seconds(
         _ => Err(BuildError::range(option, format!("{duration:?}"), range)),
     }
 }
+
+#[cfg(all(test, feature = "local"))]
+#[path = "config_tests.rs"]
+mod tests;

@@ -1,0 +1,71 @@
+//! A message that went through: what is to be done with it, and as far as it was read.
+
+use super::copy::DeadLetterMessage;
+use crate::context::Delivery;
+use crate::envelope::Envelope;
+use crate::policy::WireDelay;
+
+/// What is to be done to the queue.
+#[derive(Debug)]
+pub(crate) enum Settlement {
+    Delete,
+    Release(WireDelay),
+    DeadLetter(Box<DeadLetterMessage>),
+    Leave,
+}
+
+/// How the message ended, for the counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    Handled,
+    Discarded,
+    Failed,
+    /// It had been handled before.
+    Duplicate,
+    /// No handler had it.
+    Unhandled,
+}
+
+/// A message that went through.
+#[derive(Debug)]
+pub(crate) struct Processed {
+    pub(crate) settlement: Settlement,
+    pub(crate) ending: Ending,
+    pub(super) seen: Seen,
+}
+
+impl Processed {
+    /// The envelope, if the body was one.
+    pub(crate) fn envelope(&self) -> Option<&Envelope> {
+        self.seen.envelope()
+    }
+}
+
+/// As far as the message was read.
+#[derive(Debug)]
+pub(super) enum Seen {
+    Body(String),
+    /// With the body as it came, when the envelope was found inside of it.
+    Envelope(Box<Envelope>, Option<String>),
+    Delivery(Delivery),
+}
+
+impl Seen {
+    pub(super) fn envelope(&self) -> Option<&Envelope> {
+        match self {
+            Self::Body(_) => None,
+            Self::Envelope(envelope, _) => Some(envelope),
+            Self::Delivery(delivery) => Some(delivery.context().envelope()),
+        }
+    }
+
+    pub(super) fn body(&self) -> &str {
+        match self {
+            Self::Body(body) => body,
+            Self::Envelope(envelope, received) => {
+                received.as_deref().unwrap_or_else(|| envelope.body())
+            }
+            Self::Delivery(delivery) => delivery.context().envelope().body(),
+        }
+    }
+}
