@@ -102,6 +102,11 @@ impl Cursor<'_> {
             }
             // A value has ended: close what closes here, then go on to the next one.
             loop {
+                // The usual way on; outside of everything there is no object to be in.
+                if levels.in_object() && bytes_at(bytes, at) == Some(b",\"") {
+                    at = self.value_start(bytes, at + 1)?;
+                    break;
+                }
                 if levels.depth == 0 {
                     break 'walk Ok(());
                 }
@@ -136,6 +141,12 @@ impl Cursor<'_> {
             self.at = at;
             return Err(Expected::Name);
         }
+        self.value_start(bytes, at)
+    }
+
+    /// Where the value begins behind the member name whose quote is at `at`.
+    #[inline(always)]
+    fn value_start(&mut self, bytes: &[u8], at: usize) -> Result<usize, Expected> {
         let at = self.string_end(bytes, at)?;
         // Almost everybody writes the colon at once, and at most a space behind it.
         if let Some(&[b':', next]) = bytes_at(bytes, at)
