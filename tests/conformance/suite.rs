@@ -153,6 +153,18 @@ fn file_name() -> String {
     format!("{PACKAGE}-{VERSION}.tar.gz")
 }
 
+/// The interpreter of the tests' own environment, which has a pip for certain; without network the
+/// first time, the machine's.
+fn python() -> String {
+    let output = Command::new("tests/python_env").output();
+    match output {
+        Ok(output) if output.status.success() => {
+            String::from_utf8_lossy(&output.stdout).trim().to_owned()
+        }
+        _ => "python3".to_owned(),
+    }
+}
+
 /// Downloads the archive by pip, from its configured index or the given one.
 pub fn download_from(index: Option<&str>) -> Result<Vec<u8>, SuiteError> {
     let folder = folder().join(format!(
@@ -161,7 +173,7 @@ pub fn download_from(index: Option<&str>) -> Result<Vec<u8>, SuiteError> {
         index.is_some()
     ));
     let package = format!("{PACKAGE}=={VERSION}");
-    let mut pip = Command::new("python3");
+    let mut pip = Command::new(python());
     pip.args(["-m", "pip"]);
     if let Some(index) = index {
         pip.args(["--isolated", "--retries", "0"]);

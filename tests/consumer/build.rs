@@ -42,6 +42,18 @@ async fn numbers_out_of_range() {
             "max_handling_time",
         ),
         (
+            refused(b().max_handling_time(Duration::ZERO)),
+            "max_handling_time",
+        ),
+        (
+            refused(b().shutdown_timeout(Duration::MAX)),
+            "shutdown_timeout",
+        ),
+        (
+            refused(b().shutdown_linger(Duration::MAX)),
+            "shutdown_linger",
+        ),
+        (
             refused(b().max_message_bytes(1_048_577)),
             "max_message_bytes",
         ),

@@ -196,3 +196,23 @@ async fn unreadable_attributes_stop_nothing() {
     assert_eq!(bench.lab.calls(), ["t/0"]);
     assert!(bench.lab.errors().is_empty());
 }
+
+/// Renewals go out side by side: one call that hangs costs no other message its lease.
+#[tokio::test(start_paused = true)]
+async fn a_renewal_that_hangs_costs_no_message_its_lease() {
+    let bench = Bench::named("orders", [("VisibilityTimeout", "10")]);
+    for i in 0..25 {
+        bench.put(&format!("t{i}"), &["sleep=15000"]);
+    }
+    bench
+        .sqs
+        .faults()
+        .on(Operation::ChangeMessageVisibilityBatch)
+        .once()
+        .hang_after_effect();
+    bench
+        .run(bench.consumer().concurrency(25), 60 * SECOND)
+        .await;
+    assert_eq!(bench.lab.calls().len(), 25, "{:?}", bench.lab.calls());
+    assert!(bench.left().is_empty());
+}

@@ -6,7 +6,7 @@ use std::time::Duration;
 use aws_sdk_sqs::types::QueueAttributeName;
 use babelqueue::idempotency::{Claim, ClaimStore, Idempotency, IdempotencyStore, MemoryStore};
 use babelqueue::local::{Operation, RawMessage};
-use babelqueue::{BoxError, ReportKind};
+use babelqueue::{BoxError, DeadLetterQueue, ReportKind};
 
 use crate::support::{Bench, SECOND, envelope};
 
@@ -188,4 +188,124 @@ async fn a_second_consumer_knows_of_what_the_first_one_handled() {
         .await;
     assert_eq!(bench.lab.calls(), ["t/0"]);
     assert!(bench.left().is_empty());
+}
+
+/// A claim store with one fault.
+#[derive(Clone)]
+struct Faulty {
+    store: MemoryStore,
+    /// `renew` of the first id that asks never answers.
+    hang_one_renewal: Arc<Mutex<bool>>,
+    complete_takes: Duration,
+    panics: bool,
+}
+
+impl Faulty {
+    fn new() -> Self {
+        Self {
+            store: MemoryStore::new(),
+            hang_one_renewal: Arc::default(),
+            complete_takes: Duration::ZERO,
+            panics: false,
+        }
+    }
+}
+
+impl IdempotencyStore for Faulty {
+    async fn seen(&self, id: &str) -> Result<bool, BoxError> {
+        self.store.seen(id).await
+    }
+
+    async fn remember(&self, id: &str) -> Result<(), BoxError> {
+        self.store.remember(id).await
+    }
+
+    async fn forget(&self, id: &str) -> Result<(), BoxError> {
+        self.store.forget(id).await
+    }
+}
+
+impl ClaimStore for Faulty {
+    async fn claim(&self, id: &str, token: &str, lease: Duration) -> Result<Claim, BoxError> {
+        assert!(!self.panics, "the store panics");
+        self.store.claim(id, token, lease).await
+    }
+
+    async fn renew(&self, id: &str, token: &str, lease: Duration) -> Result<bool, BoxError> {
+        if std::mem::take(&mut *self.hang_one_renewal.lock().unwrap()) {
+            std::future::pending::<()>().await;
+        }
+        self.store.renew(id, token, lease).await
+    }
+
+    async fn complete(&self, id: &str, token: &str) -> Result<bool, BoxError> {
+        tokio::time::sleep(self.complete_takes).await;
+        self.store.complete(id, token).await
+    }
+
+    async fn release(&self, id: &str, token: &str) -> Result<bool, BoxError> {
+        self.store.release(id, token).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_renewal_of_one_claim_that_hangs_costs_no_other_message_its_lease() {
+    let bench = Bench::new();
+    for i in 0..10 {
+        let body = envelope(&format!("t{i}"), &["sleep=70000 ok"]);
+        bench.put_raw(RawMessage::new(body.replace("m-1", &format!("id-{i}"))));
+    }
+    let store = Faulty::new();
+    *store.hang_one_renewal.lock().unwrap() = true;
+    let consumer = bench.consumer().idempotency(Idempotency::claims(store));
+    bench.run(consumer.concurrency(10), 300 * SECOND).await;
+    // The one whose claim was not renewed is asked for again a beat later, and keeps it.
+    assert_eq!(bench.lab.calls().len(), 10, "{:?}", bench.lab.calls());
+    assert!(bench.left().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_handled_is_remembered_though_the_grace_period_ends_meanwhile() {
+    let bench = Bench::new();
+    bench.put("a", &["sleep=500 ok"]);
+    let mut store = Faulty::new();
+    store.complete_takes = Duration::from_millis(300);
+    let consumer = || {
+        bench
+            .consumer()
+            .idempotency(Idempotency::claims(store.clone()))
+    };
+    let stopped = consumer().shutdown_timeout(Duration::from_millis(600));
+    bench.run(stopped, Duration::from_millis(100)).await;
+    bench.run(consumer(), 120 * SECOND).await;
+    assert_eq!(bench.lab.calls(), ["a/0"]);
+    assert!(bench.left().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_panics_fails_the_message_like_any_other_error() {
+    let bench = Bench::new();
+    bench.put("a", &["ok"]);
+    let mut store = Faulty::new();
+    store.panics = true;
+    let consumer = bench
+        .consumer()
+        .idempotency(Idempotency::claims(store))
+        .max_attempts(2)
+        .dead_letter_queue(DeadLetterQueue::default_name());
+    bench.run(consumer, 60 * SECOND).await;
+    let dead = bench.dead_json();
+    assert_eq!(dead.len(), 1, "{dead:?}");
+    assert_eq!(
+        dead[0]["dead_letter"]["error"],
+        "panicked: the store panics"
+    );
+}
+
+#[tokio::test]
+async fn a_lease_without_end_is_no_panic() {
+    let store = MemoryStore::new();
+    let claim = store.claim("a", "token", Duration::MAX).await.unwrap();
+    assert!(matches!(claim, Claim::Won));
+    assert!(store.renew("a", "token", Duration::MAX).await.unwrap());
 }

@@ -26,12 +26,10 @@ fn each_mistake_is_told_once() {
     let mut mistakes = 0;
     for entry in fs::read_dir("tests/ui/fail").expect("the folder of mistakes") {
         let path = entry.expect("an entry of the folder").path();
-        if path
-            .extension()
-            .is_none_or(|extension| extension != "stderr")
-        {
+        if path.extension().is_none_or(|extension| extension != "rs") {
             continue;
         }
+        let path = path.with_extension("stderr");
         mistakes += 1;
         let name = path
             .file_stem()

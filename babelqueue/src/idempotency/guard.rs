@@ -167,7 +167,11 @@ impl Idempotency {
         }
         let result = work(None).await;
         let unremembered = match &result {
-            Ok(_) => self.store.remember(id).await.err(),
+            Ok(_) => {
+                let (store, id) = (Arc::clone(&self.store), id.to_owned());
+                let remember = async move { store.remember(&id).await };
+                uninterrupted(remember).await.and_then(|told| told).err()
+            }
             Err(_) => None,
         };
         Guarded::Ran {
@@ -206,11 +210,18 @@ impl Idempotency {
             self.held().remove(&owner);
         }
         let unremembered = match &result {
-            Ok(_) => match claims.complete(id, &token).await {
-                Ok(true) => None,
-                Ok(false) => Some(ClaimLost { id: id.to_owned() }.into()),
-                Err(error) => Some(error),
-            },
+            Ok(_) => {
+                let (store, id) = (Arc::clone(&self.store), id.to_owned());
+                let complete = async move {
+                    match store.claims() {
+                        Some(claims) if !claims.complete(&id, &token).await? => {
+                            Err(ClaimLost { id }.into())
+                        }
+                        _ => Ok(()),
+                    }
+                };
+                uninterrupted(complete).await.and_then(|told| told).err()
+            }
             Err(_) => {
                 // Else the next delivery would have to wait for the end of the lease.
                 if let Err(error) = claims.release(id, &token).await {
@@ -223,6 +234,17 @@ impl Idempotency {
             result,
             unremembered,
         }
+    }
+}
+
+/// Runs to the end what has begun, whatever becomes of the caller: an effect that took place must
+/// be remembered, also when a consumer's grace period ends meanwhile (SPEC §2.17).
+async fn uninterrupted<T: Send + 'static>(
+    work: impl Future<Output = T> + Send + 'static,
+) -> Result<T, BoxError> {
+    match tokio::runtime::Handle::try_current() {
+        Ok(runtime) => runtime.spawn(work).await.map_err(Into::into),
+        Err(_) => Ok(work.await),
     }
 }
 

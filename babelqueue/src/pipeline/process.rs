@@ -25,7 +25,7 @@ use super::report::{Reporter, Subject};
 use crate::BoxFuture;
 use crate::context::{Context, Delivery};
 use crate::envelope::Envelope;
-use crate::handler::{HandlerError, Outcome};
+use crate::handler::{ErrorKind, HandlerError, Outcome};
 use crate::policy::{
     Action, Backoff, Event, HookResult, Pause, ReportKind, Rules, WireDelay, settle,
 };
@@ -166,8 +166,14 @@ impl Pipeline {
             attempts = context.attempts(),
         );
         let delivery_number = context.attempts().saturating_add(1);
-        let layered = self.layered(record, handler, delivery.clone());
-        let result = match layered.instrument(span).await {
+        // What a handler's own fence does not hold: layers, stores and schemas are user code, too.
+        let layered = AssertUnwindSafe(self.layered(record, handler, delivery.clone()));
+        let layered = layered.catch_unwind().instrument(span).await;
+        let layered = layered.unwrap_or_else(|panic| {
+            let panicked = Panicked(panic_text(&*panic));
+            Layered::Answer(Err(HandlerError::of_kind(ErrorKind::Panic, panicked)))
+        });
+        let result = match layered {
             Layered::Answer(result) => result,
             Layered::Duplicate => {
                 return self.unreported(Settlement::Delete, Ending::Duplicate, delivery);

@@ -16,6 +16,9 @@ use crate::policy::{MAX_VISIBILITY_SECONDS, Rules, UnknownUrn, check_name, is_fi
 use crate::sqs::client::Clients;
 use crate::sqs::endpoint;
 
+/// No message outlives it, so that no stop needs longer.
+const LONGEST_STOP: Duration = Duration::from_secs(MAX_VISIBILITY_SECONDS as u64);
+
 /// What the driver goes by.
 #[derive(Clone, Debug)]
 pub(super) struct Config {
@@ -176,6 +179,15 @@ fn check(queue_url: &str, options: &Options) -> Result<Config, BuildError> {
             time,
             "more than zero, up to 11 h 59 min",
         ));
+    }
+    for (option, time) in [
+        ("shutdown_timeout", options.shutdown_timeout),
+        ("shutdown_linger", options.shutdown_linger),
+    ] {
+        if time > LONGEST_STOP {
+            let time = format!("{time:?}");
+            return Err(BuildError::range(option, time, "up to 12 h"));
+        }
     }
     options.backoff.validate()?;
     let wait_seconds = whole_seconds("wait_time", options.wait_time, 20, "whole seconds, 0 to 20")?;

@@ -41,6 +41,11 @@ pub(super) fn are_needed(config: &Config) -> bool {
     config.startup_checks || (config.heartbeat && config.visibility_seconds.is_none())
 }
 
+/// How many calls the reading takes: one for the queue, one for its dead-letter queue.
+pub(super) fn calls(config: &Config) -> usize {
+    1 + usize::from(config.startup_checks && config.dead_letter_url.is_some())
+}
+
 /// Reads the attributes. `Ok(None)` when they cannot be read, which is told once.
 pub(super) async fn read(client: &Client, config: &Config) -> Result<Option<QueueFacts>, RunError> {
     let call = client

@@ -64,6 +64,10 @@ impl Moved {
     const MOST: usize = 10_000;
 
     pub(super) fn insert(&mut self, message_id: &str) {
+        if message_id.is_empty() {
+            // It would stand for every message without an id.
+            return;
+        }
         let id: Arc<str> = message_id.into();
         if self.ids.insert(Arc::clone(&id)) {
             self.order.push_back(id);

@@ -19,6 +19,12 @@ pub(super) struct Claims {
     owners: Vec<(Key, DeliveryNumber)>,
 }
 
+impl Claims {
+    pub(super) fn is_empty(&self) -> bool {
+        self.owners.is_empty()
+    }
+}
+
 impl Driver {
     /// The claims of these messages.
     pub(super) fn claims_of(&self, keys: impl Iterator<Item = Key>) -> Claims {
@@ -62,22 +68,22 @@ fn has_claims(_: &Shared) -> bool {
 
 #[cfg(feature = "idempotency")]
 impl Claims {
-    /// Renews them to the full timeout; gives up when that has passed. Returns those that were
-    /// lost to somebody else.
+    /// Renews them to the full timeout, each by itself; gives up on one that takes a quarter of
+    /// it. Returns those that were lost to somebody else.
     pub(super) async fn renew(self, shared: &Shared, timeout: Duration) -> Vec<Key> {
         let Some(guard) = &shared.pipeline.guard else {
             return Vec::new();
         };
         let renew = async |(key, owner): &(Key, DeliveryNumber)| {
-            let held = guard.renew(owner.get(), timeout).await;
+            let renewed = guard.renew(owner.get(), timeout);
+            let Ok(held) = tokio::time::timeout(timeout / 4, renewed).await else {
+                tracing::warn!("the idempotency store does not answer: a claim is not renewed");
+                return None;
+            };
             (!held).then_some(*key)
         };
         let all = futures_util::future::join_all(self.owners.iter().map(renew));
-        let Ok(lost) = tokio::time::timeout(timeout, all).await else {
-            tracing::warn!("the idempotency store does not answer: claims are not renewed");
-            return Vec::new();
-        };
-        lost.into_iter().flatten().collect()
+        all.await.into_iter().flatten().collect()
     }
 
     /// Gives back those whose runs were cancelled; the others have none any more.

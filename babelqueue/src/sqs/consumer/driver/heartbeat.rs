@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::Driver;
-use super::calls::{Beaten, Change, Done, change_visibility};
+use super::calls::{BATCH, Beaten, Change, Done, change_visibility};
 use super::flights::{Flight, Flights, Key, Stage};
 use crate::policy::{MAX_VISIBILITY_SECONDS, ReportKind};
 use crate::sqs::consumer::config::Config;
@@ -123,13 +123,31 @@ impl Driver {
             }
         }
         lapsed.into_iter().for_each(|key| self.on_lapsed(key, now));
-        if !changes.is_empty() {
-            let claims = self.claims_of(changes.iter().map(|change| change.key));
+        if changes.is_empty() {
+            return;
+        }
+        // Side by side, each with an answer of its own: one that hangs must not cost the others
+        // their leases.
+        let claims = self.claims_of(changes.iter().map(|change| change.key));
+        if !claims.is_empty() {
             let shared = Arc::clone(&self.shared);
             self.calls.push(Box::pin(async move {
-                let renewed = claims.renew(&shared, timeout);
-                let changed = change_visibility(Arc::clone(&shared), changes);
-                let (lost, results) = futures_util::future::join(renewed, changed).await;
+                let lost = claims.renew(&shared, timeout).await;
+                let results = Vec::new();
+                Done::Beaten(Beaten {
+                    at: now,
+                    results,
+                    lost,
+                })
+            }));
+        }
+        let mut changes = changes.into_iter().peekable();
+        while changes.peek().is_some() {
+            let batch: Vec<_> = changes.by_ref().take(BATCH).collect();
+            let shared = Arc::clone(&self.shared);
+            self.calls.push(Box::pin(async move {
+                let results = change_visibility(shared, batch).await;
+                let lost = Vec::new();
                 Done::Beaten(Beaten {
                     at: now,
                     results,
@@ -176,7 +194,9 @@ impl Driver {
             }
             let Err(error) = result else {
                 // SQS counts from when it had the call, which is not before it was made.
-                flight.lease = Some(beaten.at + timeout);
+                let seconds = renewal(timeout, beaten.at.duration_since(flight.received_at));
+                let renewed = Duration::from_secs(seconds.unsigned_abs().into());
+                flight.lease = Some(beaten.at + renewed);
                 flight.beat_failed = false;
                 continue;
             };

@@ -212,7 +212,10 @@ impl Driver {
             return;
         }
         let shared = Arc::clone(&self.shared);
-        shared.counters().other_calls.one();
+        shared
+            .counters()
+            .other_calls
+            .add(facts::calls(&shared.config));
         self.calls.push(Box::pin(async move {
             Done::Facts(facts::read(&shared.clients.settle, &shared.config).await)
         }));
