@@ -143,3 +143,19 @@ async fn dead_letters_start_over_when_they_are_set_to() {
     let dead = receive_one(&client, &dlq).await;
     assert_eq!(system(&dead, System::ApproximateReceiveCount), Some("1"));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_queue_is_not_its_own_dead_letter_queue() {
+    let (local, client) = sqs();
+    let url = local.create_queue("q");
+    let policy = format!(
+        r#"{{"deadLetterTargetArn":"{}","maxReceiveCount":1}}"#,
+        local.queue_arn("q")
+    );
+    let set = client.set_queue_attributes().queue_url(&url);
+    let refused = set
+        .attributes(QueueAttributeName::RedrivePolicy, policy)
+        .send()
+        .await;
+    assert!(refused.is_err());
+}

@@ -137,6 +137,10 @@ async fn what_is_not_the_json_protocol_is_refused_in_so_many_words() {
                   x-amz-target: AmazonSQS.SendMessage\r\ncontent-length: 1\r\n\r\n{";
     let answer = raw(&server, broken).await;
     assert!(answer.contains("SerializationException"), "{answer}");
+    let array = "POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\
+                 x-amz-target: AmazonSQS.ListQueues\r\ncontent-length: 2\r\n\r\n[]";
+    let answer = raw(&server, array).await;
+    assert!(answer.contains("SerializationException"), "{answer}");
     server.shutdown().await;
 }
 

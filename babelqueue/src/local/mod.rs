@@ -4,7 +4,7 @@
 //! documentation leaves a choice it is least kind to a careless client. Its client is the real
 //! AWS SDK, so that what is tested is what runs; [`LocalSqs::serve`] opens it to other languages.
 //! All time is tokio's: under a paused clock twelve hours pass in a millisecond, and every run of
-//! a test is the same.
+//! a test is the same (wall timestamps too, with [`LocalSqsBuilder::created_at`]).
 //!
 //! # A test with a paused clock and a fault
 //!
@@ -39,7 +39,13 @@
 //! # Where it differs from SQS
 //!
 //! - Everything happens at once: attributes, purges and deletes of queues take effect with the call.
-//! - Requests are not signed, every client is the owner, and encryption settings are only stored.
+//! - Signatures are not checked, every client is the owner, and encryption settings are stored
+//!   without being judged. Trace headers, the queues of a redrive allow policy and the characters
+//!   of tags are not judged either.
+//! - A queue that is to be its own dead-letter queue is refused: its dead letters would come to
+//!   life again at once.
+//! - A repeated `ReceiveRequestAttemptId` brings the same messages with new receipt handles.
+//! - Move tasks have no limit of number or time.
 //! - A standard queue delivers in order and once unless a [fault](LocalSqs::faults) says otherwise.
 //! - Throughput is not limited, and a FIFO receive looks at all groups.
 //! - `AddPermission` and `RemovePermission` are refused; the attribute `Policy` is stored.

@@ -86,6 +86,10 @@ impl Engine {
         let Some(policy) = &attributes.redrive else {
             return Ok(());
         };
+        if *policy.target_arn == **source {
+            // Its dead letters would come to life again at once, and for ever.
+            return Err(policy.refuse("A queue cannot be its own dead-letter queue."));
+        }
         let target = self
             .name_of_arn(&policy.target_arn)
             .and_then(|name| self.queues.get(name))

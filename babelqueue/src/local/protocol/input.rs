@@ -14,6 +14,10 @@ use crate::local::engine::send::Send;
 
 pub(crate) fn parse<T: DeserializeOwned>(body: &[u8]) -> ApiResult<T> {
     let body = if body.is_empty() { b"{}" } else { body };
+    // serde would take the fields of a struct from an array, too.
+    if body.trim_ascii_start().first() != Some(&b'{') {
+        return Err(Kind::Serialization.error("A request is a JSON object."));
+    }
     serde_json::from_slice(body).map_err(|error| {
         Kind::Serialization.error(format!(
             "The request is not what its operation takes: {error}"
