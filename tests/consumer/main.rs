@@ -17,6 +17,7 @@ mod middleware;
 mod once;
 mod outages;
 mod settling;
+mod shaky;
 mod shutdown;
 mod support;
 mod unrouted;
