@@ -7,14 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use babelqueue::idempotency::{Claim, ClaimStore, Idempotency, IdempotencyStore, MemoryStore};
+use babelqueue::idempotency::{Idempotency, MemoryStore};
 use babelqueue::prelude::*;
-use babelqueue::{BoxError, Handle, RunError};
+use babelqueue::{Handle, RunError};
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
 use crate::chaos::{plan_faults, replay};
+use crate::shaky::Shaky;
 use crate::support::{Bench, SECOND};
 
 const MESSAGES: u64 = 40;
@@ -48,7 +49,7 @@ enum End {
 }
 
 #[derive(Default)]
-struct Books {
+pub struct Books {
     /// How often each message had its effect.
     effects: BTreeMap<String, u32>,
     /// What befell it: crashes and cancelled handlers, lost leases, failures of the store.
@@ -60,7 +61,7 @@ struct Books {
 }
 
 #[derive(Clone, Default)]
-struct World(Arc<Mutex<Books>>);
+pub struct World(Arc<Mutex<Books>>);
 
 impl World {
     fn books(&self) -> MutexGuard<'_, Books> {
@@ -76,21 +77,21 @@ impl World {
         }
     }
 
-    fn blow(&self, id: &str) {
+    pub fn blow(&self, id: &str) {
         *self.books().blows.entry(id.to_owned()).or_default() += 1;
     }
 }
 
 /// A run of a handler, or a call of the store; a blow when it is cut off in the middle.
-struct Whole<'a> {
+pub struct Whole<'a> {
     world: &'a World,
     id: &'a str,
     handler: bool,
-    ended: bool,
+    pub ended: bool,
 }
 
 impl<'a> Whole<'a> {
-    fn begin(world: &'a World, id: &'a str, handler: bool) -> Self {
+    pub fn begin(world: &'a World, id: &'a str, handler: bool) -> Self {
         world.books().running += usize::from(handler);
         Self {
             world,
@@ -136,81 +137,6 @@ async fn effect(
             world.books().discarded.insert(id.to_owned());
             Ok(Outcome::Discard)
         }
-    }
-}
-
-/// A store that fails and dawdles.
-#[derive(Clone)]
-struct Shaky {
-    store: MemoryStore,
-    world: World,
-    random: Arc<Mutex<fastrand::Rng>>,
-    /// Failures in a hundred calls.
-    failing: u32,
-}
-
-impl Shaky {
-    /// Now and then the call fails, with or without its effect, or takes its time.
-    async fn call<T>(
-        &self,
-        id: &str,
-        work: impl Future<Output = Result<T, BoxError>>,
-    ) -> Result<T, BoxError> {
-        let (luck, slow) = {
-            let mut random = self.random.lock().unwrap();
-            (random.u32(..100), random.u32(..100) < self.failing)
-        };
-        let mut whole = Whole::begin(&self.world, id, false);
-        if slow {
-            sleep(Duration::from_secs(3)).await;
-        }
-        let failed = || Err("the store failed".into());
-        if luck < self.failing {
-            return failed();
-        }
-        let result = work.await;
-        if luck < 2 * self.failing {
-            return failed();
-        }
-        whole.ended = result.is_ok();
-        result
-    }
-}
-
-impl IdempotencyStore for Shaky {
-    async fn seen(&self, id: &str) -> Result<bool, BoxError> {
-        self.call(id, self.store.seen(id)).await
-    }
-
-    async fn remember(&self, id: &str) -> Result<(), BoxError> {
-        self.call(id, self.store.remember(id)).await
-    }
-
-    async fn forget(&self, id: &str) -> Result<(), BoxError> {
-        self.call(id, self.store.forget(id)).await
-    }
-}
-
-impl ClaimStore for Shaky {
-    async fn claim(&self, id: &str, token: &str, lease: Duration) -> Result<Claim, BoxError> {
-        self.call(id, self.store.claim(id, token, lease)).await
-    }
-
-    async fn renew(&self, id: &str, token: &str, lease: Duration) -> Result<bool, BoxError> {
-        self.call(id, self.store.renew(id, token, lease)).await
-    }
-
-    async fn complete(&self, id: &str, token: &str) -> Result<bool, BoxError> {
-        let held = self.call(id, self.store.complete(id, token)).await?;
-        if !held {
-            // The lease was lost while it ended.
-            self.world.blow(id);
-        }
-        Ok(held)
-    }
-
-    async fn release(&self, id: &str, token: &str) -> Result<bool, BoxError> {
-        self.call(id, self.store.release(id, token)).await
     }
 }
 

@@ -19,6 +19,7 @@ mod once;
 mod outages;
 mod schemas;
 mod settling;
+mod shaky;
 mod shutdown;
 mod support;
 mod unrouted;

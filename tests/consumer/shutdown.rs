@@ -29,6 +29,30 @@ async fn c_022_an_idle_consumer_is_gone_within_half_a_second() {
     }
 }
 
+/// A run uses its consumer up (the documentation of `run` has it not compile); a second consumer
+/// of the same settings, started before the first has ended, is the only one to poll after that.
+#[tokio::test(start_paused = true)]
+async fn c_023_stop_and_start_leaves_one_poll_loop() {
+    let bench = Bench::new();
+    let builder = bench.consumer();
+    let first = builder.clone().build().unwrap();
+    let stop_first = first.handle();
+    let first = tokio::spawn(first.run());
+    sleep(SECOND).await;
+    stop_first.stop();
+    let second = builder.build().unwrap();
+    let stop_second = second.handle();
+    let second = tokio::spawn(second.run());
+    sleep(10 * SECOND).await;
+    assert!(first.is_finished());
+    bench.sqs.clear_calls();
+    sleep(60 * SECOND).await;
+    assert_eq!(bench.sqs.calls().count(Operation::ReceiveMessage), 3);
+    stop_second.stop();
+    first.await.unwrap().unwrap();
+    second.await.unwrap().unwrap();
+}
+
 #[tokio::test(start_paused = true)]
 async fn c_019_acknowledgements_are_not_lost_while_draining() {
     let bench = Bench::new();

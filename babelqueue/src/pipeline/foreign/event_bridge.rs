@@ -25,7 +25,7 @@ use crate::message::BabelMessage;
 /// let body = r#"{"version":"0","id":"e-1","detail-type":"Order Created","source":"my.shop",
 ///     "time":"2026-01-01T00:00:00Z","region":"eu-west-1","resources":[],"detail":{"order_id":7}}"#;
 /// let urn = |decoder: EventBridge| match decoder.decode(&Foreign::new(body)) {
-///     Ok(Decoded::Envelope(envelope)) => envelope.urn().to_owned(),
+///     Ok(Decoded::Message(envelope)) => envelope.urn().to_owned(),
 ///     other => panic!("{other:?}"),
 /// };
 /// assert_eq!(urn(EventBridge::new()), "urn:aws-events:my.shop:Order-Created");

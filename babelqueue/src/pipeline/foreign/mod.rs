@@ -69,14 +69,14 @@ pub enum Decoded {
     NotMine,
     /// The envelope that the handler gets. It must have what every envelope has
     /// ([`Foreign::envelope`] begins one).
-    Envelope(Box<Envelope>),
+    Message(Box<Envelope>),
     /// The message inside of it, which the following decoders and the contract read.
     Inner(Inner),
 }
 
 impl From<Envelope> for Decoded {
     fn from(envelope: Envelope) -> Self {
-        Self::Envelope(Box::new(envelope))
+        Self::Message(Box::new(envelope))
     }
 }
 

@@ -16,7 +16,7 @@ use crate::message::BabelMessage;
 ///
 /// let decoder = PlainJson::new("urn:babel:orders:created").id_at("/order_id");
 /// let decoded = decoder.decode(&Foreign::new(r#"{ "order_id": 1042 }"#))?;
-/// let Decoded::Envelope(envelope) = decoded else { panic!("it is an object") };
+/// let Decoded::Message(envelope) = decoded else { panic!("it is an object") };
 /// assert_eq!(envelope.meta().id(), Some("1042"));
 /// assert_eq!(envelope.data_json(), Some(r#"{"order_id":1042}"#));
 /// # Ok::<(), babelqueue::BoxError>(())

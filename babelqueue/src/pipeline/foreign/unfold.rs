@@ -46,7 +46,7 @@ pub(crate) fn unfold(
         };
         match decoder.decode(&message).map_err(ForeignError)? {
             Decoded::NotMine => {}
-            Decoded::Envelope(envelope) => {
+            Decoded::Message(envelope) => {
                 return Ok(Unfolded::Read {
                     result: Ok(*envelope),
                     attributes,

@@ -71,7 +71,15 @@ impl SqsConsumer {
         self.shared.queue()
     }
 
-    /// Runs until [`Handle::stop`] is called, then drains and returns.
+    /// Runs until [`Handle::stop`] is called, then drains and returns. A run uses the consumer up,
+    /// so that two loops never poll for one:
+    ///
+    /// ```compile_fail,E0382
+    /// # async fn twice(consumer: babelqueue::SqsConsumer) {
+    /// let first = consumer.run();
+    /// let second = consumer.run(); // the consumer is gone
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`RunError::QueueDoesNotExist`], at the start; nothing else ends a run.
