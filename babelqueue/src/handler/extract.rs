@@ -59,18 +59,6 @@ pub trait FromDelivery<'d, S>: Sized {
     fn from_delivery(delivery: &'d Delivery, state: &'d S) -> Result<Self, Self::Rejection>;
 }
 
-/// An argument that could not be had, as the error of the delivery.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Rejection(String);
-
-impl Rejection {
-    /// Says why.
-    pub fn new(reason: impl Into<String>) -> Self {
-        Self(reason.into())
-    }
-}
-
 /// For the generated code: a rejection as the handler's failure.
 #[doc(hidden)]
 pub fn rejected<R: IntoHandlerError>(rejection: R) -> HandlerError {

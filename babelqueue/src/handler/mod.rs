@@ -15,7 +15,7 @@ mod state;
 pub use error::{ErrorKind, HandlerError, IntoHandlerError, ResultExt, Verdict};
 #[doc(hidden)]
 pub use extract::rejected;
-pub use extract::{Attempts, FromDelivery, Rejection, TraceId};
+pub use extract::{Attempts, FromDelivery, TraceId};
 pub use outcome::{HandlerResult, IntoOutcome, Outcome};
 #[doc(hidden)]
 pub use payload::{FallbackPayload, fallback, payload};
