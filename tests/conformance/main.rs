@@ -100,6 +100,16 @@ fn a_case_that_nobody_runs_fails() {
     assert!(gate::check(&suite, &forged).len() > 1);
 }
 
+/// The first run on a machine: several downloads at once do not take each other's files.
+#[test]
+fn downloads_at_the_same_time_do_not_meet() {
+    let downloads = [(); 3].map(|()| std::thread::spawn(|| suite::download_from(None)));
+    for download in downloads {
+        let archive = download.join().expect("no panic").expect("a download");
+        Suite::unpack(archive).expect("the archive, whole");
+    }
+}
+
 #[test]
 fn a_missing_network_is_a_clear_failure() {
     let error = suite::download_from(Some("http://127.0.0.1:9/simple"))

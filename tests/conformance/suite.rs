@@ -6,7 +6,8 @@ use std::fmt;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -30,7 +31,7 @@ pub struct Suite {
     manifest: Arc<Value>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SuiteError(String);
 
 impl fmt::Display for SuiteError {
@@ -46,7 +47,13 @@ impl SuiteError {
 }
 
 impl Suite {
+    /// The suite, fetched and verified once a process, however many tests ask at the same time.
     pub fn obtain() -> Result<Self, SuiteError> {
+        static SUITE: OnceLock<Result<Suite, SuiteError>> = OnceLock::new();
+        SUITE.get_or_init(Self::fetch).clone()
+    }
+
+    fn fetch() -> Result<Self, SuiteError> {
         if let Some(path) = std::env::var_os(ARCHIVE_VARIABLE) {
             return Self::unpack(read(Path::new(&path))?);
         }
@@ -167,10 +174,12 @@ fn python() -> String {
 
 /// Downloads the archive by pip, from its configured index or the given one.
 pub fn download_from(index: Option<&str>) -> Result<Vec<u8>, SuiteError> {
+    // One folder a download: processes and threads that fetch at the same time do not meet.
+    static DOWNLOADS: AtomicUsize = AtomicUsize::new(0);
     let folder = folder().join(format!(
         "download-{}-{}",
         std::process::id(),
-        index.is_some()
+        DOWNLOADS.fetch_add(1, Ordering::Relaxed)
     ));
     let package = format!("{PACKAGE}=={VERSION}");
     let mut pip = Command::new(python());
