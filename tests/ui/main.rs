@@ -17,7 +17,7 @@ fn hostile_surroundings_compile() {
 /// own, the same in number without the attribute.
 const NOT_ONE: [(&str, usize); 3] = [
     ("message_several_mistakes_at_once", 3),
-    ("handler_holds_a_borrow", 2),
+    ("handler_c_137_holds_a_borrow", 2),
     ("handler_c_142_half_written_body", 2),
 ];
 
