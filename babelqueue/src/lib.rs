@@ -49,6 +49,8 @@
 extern crate self as babelqueue;
 
 pub mod context;
+#[cfg(any(feature = "payload-store", feature = "sqs"))]
+mod digest;
 pub mod envelope;
 mod error;
 pub mod handler;
@@ -58,6 +60,8 @@ mod lease;
 #[cfg(feature = "local")]
 pub mod local;
 pub mod message;
+#[cfg(feature = "payload-store")]
+pub mod payload_store;
 #[cfg(feature = "sqs")]
 pub(crate) mod pipeline;
 pub mod policy;

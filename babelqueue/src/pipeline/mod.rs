@@ -14,6 +14,8 @@ mod handling;
 mod intake;
 mod layers;
 pub(crate) mod middleware;
+#[cfg(feature = "payload-store")]
+mod payloads;
 mod process;
 mod processed;
 mod record;
@@ -31,6 +33,8 @@ pub(crate) use handling::Handling;
 #[cfg(feature = "schema")]
 pub(crate) use handling::Validation;
 pub(crate) use middleware::{Next, Wrap, wrap};
+#[cfg(feature = "payload-store")]
+pub(crate) use payloads::Payloads;
 pub(crate) use process::{DeadLetterTarget, Pipeline, Redact, ReleaseDelay, UnknownHook};
 pub(crate) use processed::{Ending, Processed, Settlement};
 pub(crate) use record::{DeliveryNumber, Record};

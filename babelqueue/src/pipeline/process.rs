@@ -26,6 +26,8 @@ use crate::BoxFuture;
 use crate::context::{Context, Delivery};
 use crate::envelope::Envelope;
 use crate::handler::{ErrorKind, HandlerError, Outcome};
+#[cfg(feature = "payload-store")]
+use crate::payload_store::PayloadError;
 use crate::policy::{
     Action, Backoff, Event, HookResult, Pause, ReportKind, Rules, WireDelay, settle,
 };
@@ -55,6 +57,9 @@ pub(crate) struct Pipeline {
     pub(crate) middleware: Option<Next>,
     /// What reads bodies that are no envelopes, in the order of asking.
     pub(crate) decoders: Vec<Arc<dyn Decode>>,
+    /// What follows the pointers of large messages.
+    #[cfg(feature = "payload-store")]
+    pub(crate) payloads: Option<Arc<super::payloads::Payloads>>,
     pub(crate) rules: Rules,
     pub(crate) backoff: Backoff,
     pub(crate) release_delay: Option<ReleaseDelay>,
@@ -69,6 +74,14 @@ pub(crate) struct Pipeline {
     pub(crate) clock: Clock,
 }
 
+/// How far a message came without waiting.
+enum Begun {
+    Delivery(Delivery),
+    Ended(Box<Processed>),
+    #[cfg(feature = "payload-store")]
+    Pointer(Box<super::payloads::Found>),
+}
+
 /// The error that goes with an event: into reports and into the dead letter.
 #[derive(Clone, Copy)]
 pub(super) struct Cause<'a> {
@@ -77,7 +90,10 @@ pub(super) struct Cause<'a> {
 }
 
 impl<'a> Cause<'a> {
-    fn new(error: &'a (dyn StdError + Send + Sync + 'static), exception: &'a str) -> Self {
+    pub(super) fn new(
+        error: &'a (dyn StdError + Send + Sync + 'static),
+        exception: &'a str,
+    ) -> Self {
         Self {
             error,
             exception: Some(exception),
@@ -89,20 +105,48 @@ impl Pipeline {
     /// Takes one message all the way. Panics of user code end in the settlement of this message.
     pub(crate) async fn process(&self, mut record: Record) -> Processed {
         match self.begin(&mut record) {
-            Ok(delivery) => self.route(&record, delivery).await,
-            Err(processed) => *processed,
+            Begun::Delivery(delivery) => self.route(&record, delivery).await,
+            Begun::Ended(processed) => *processed,
+            #[cfg(feature = "payload-store")]
+            Begun::Pointer(found) => Box::pin(self.follow(record, *found)).await,
         }
     }
 
     /// The part that waits for nothing, apart from the future for its room: the delivery that a
     /// handler may have, or the end of a message that none gets.
-    fn begin(&self, record: &mut Record) -> Result<Delivery, Box<Processed>> {
-        let reading = Reading {
+    fn begin(&self, record: &mut Record) -> Begun {
+        match open(record, self.reading()) {
+            #[cfg(feature = "payload-store")]
+            Opened::Pointer(found) => Begun::Pointer(found),
+            opened => self
+                .conclude(record, opened)
+                .map_or_else(Begun::Ended, Begun::Delivery),
+        }
+    }
+
+    pub(super) fn reading(&self) -> Reading<'_> {
+        Reading {
             lenient: self.lenient,
             decoders: &self.decoders,
             queue: &self.queue,
-        };
-        Err(Box::new(match open(record, reading) {
+            #[cfg(feature = "payload-store")]
+            payloads: self.payloads.as_ref(),
+        }
+    }
+
+    pub(super) fn conclude(
+        &self,
+        record: &Record,
+        opened: Opened,
+    ) -> Result<Delivery, Box<Processed>> {
+        Err(Box::new(match opened {
+            #[cfg(feature = "payload-store")]
+            Opened::Pointer(found) => {
+                // The first one has been followed.
+                let error = found.pointer.err().unwrap_or_else(PayloadError::nested);
+                let cause = Cause::new(&error, error.name());
+                self.finish(record, Seen::Body(found.body), Event::Poison, Some(cause))
+            }
             Opened::Gated { body, declared } => {
                 let error = VersionGateError { declared };
                 let cause = Cause::new(&error, "VersionGateError");
@@ -151,7 +195,7 @@ impl Pipeline {
         }))
     }
 
-    async fn route(&self, record: &Record, delivery: Delivery) -> Processed {
+    pub(super) async fn route(&self, record: &Record, delivery: Delivery) -> Processed {
         let context = delivery.context();
         let Some(handler) = self.handling.dispatch.find(context.urn()) else {
             return self.unknown_urn(record, delivery).await;
@@ -212,11 +256,7 @@ impl Pipeline {
             ?ending,
             "not handled again"
         );
-        Processed {
-            settlement,
-            ending,
-            seen: Seen::Delivery(delivery),
-        }
+        Processed::new(settlement, ending, Seen::Delivery(delivery))
     }
 
     async fn unknown_urn(&self, record: &Record, delivery: Delivery) -> Processed {
@@ -259,7 +299,7 @@ impl Pipeline {
     }
 
     /// Decides, reports, and prepares what the driver performs.
-    fn finish(
+    pub(super) fn finish(
         &self,
         record: &Record,
         seen: Seen,
@@ -285,11 +325,7 @@ impl Pipeline {
             Action::Release(pause) => Settlement::Release(self.pause(pause, record, &seen)),
             Action::DeadLetter(kind) => self.copy(kind, record, &seen, cause),
         };
-        Processed {
-            settlement,
-            ending,
-            seen,
-        }
+        Processed::new(settlement, ending, seen)
     }
 
     /// How long a released message pauses (SPEC §2.12).

@@ -32,9 +32,22 @@ pub(crate) struct Processed {
     pub(crate) settlement: Settlement,
     pub(crate) ending: Ending,
     pub(super) seen: Seen,
+    /// Where the body really was.
+    #[cfg(feature = "payload-store")]
+    pub(crate) offloaded: Option<Box<super::payloads::Offloaded>>,
 }
 
 impl Processed {
+    pub(super) fn new(settlement: Settlement, ending: Ending, seen: Seen) -> Self {
+        Self {
+            settlement,
+            ending,
+            seen,
+            #[cfg(feature = "payload-store")]
+            offloaded: None,
+        }
+    }
+
     /// The envelope, if the body was one.
     pub(crate) fn envelope(&self) -> Option<&Envelope> {
         self.seen.envelope()

@@ -42,6 +42,9 @@ pub(crate) struct Record {
     pub(crate) visible_after: Option<Duration>,
     /// The hold on it, for its handler to watch.
     pub(crate) lease: Lease,
+    /// Where its body really was.
+    #[cfg(feature = "payload-store")]
+    pub(crate) offloaded: Option<Box<super::payloads::Offloaded>>,
     /// `SentTimestamp` in Unix milliseconds.
     pub(crate) sent_at: Option<u64>,
     /// `ApproximateFirstReceiveTimestamp` in Unix milliseconds.

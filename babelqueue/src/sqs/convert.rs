@@ -26,6 +26,8 @@ pub(super) fn record(message: Message) -> Record {
         group_id,
         visible_after: None,
         lease: Lease::new(),
+        #[cfg(feature = "payload-store")]
+        offloaded: None,
         sent_at: sent_at.and_then(|millis| millis.parse().ok()),
         first_received_at: first.and_then(|millis| millis.parse().ok()),
     }

@@ -272,6 +272,15 @@ impl<R, S> SqsConsumerBuilder<R, S> {
         self.with(|options| options.guard = Some(guard))
     }
 
+    /// Follows the pointers of large messages: a store, or a
+    /// [`Retrieval`](crate::payload_store::Retrieval) that says more. Without it a pointer is
+    /// treated as any other body (SPEC §4.10).
+    #[cfg(feature = "payload-store")]
+    pub fn payload_store(self, store: impl Into<crate::payload_store::Retrieval>) -> Self {
+        let retrieval = store.into();
+        self.with(|options| options.retrieval = Some(retrieval))
+    }
+
     /// Validates payloads before their handlers; URNs without a schema are not validated. A
     /// violation fails the message as a handler's error does (SPEC §3.6).
     #[cfg(feature = "schema")]

@@ -99,6 +99,10 @@ pub(super) fn assemble(
                 fifo: is_fifo(url),
                 max_bytes: options.max_message_bytes,
             }),
+        #[cfg(feature = "payload-store")]
+        payloads: options
+            .retrieval
+            .map(|retrieval| Arc::new(crate::pipeline::Payloads::new(retrieval))),
         lenient: options.lenient,
         lang: options.lang,
         #[cfg(feature = "idempotency")]
@@ -188,6 +192,11 @@ fn check(queue_url: &str, options: &Options) -> Result<Config, BuildError> {
             let time = format!("{time:?}");
             return Err(BuildError::range(option, time, "up to 12 h"));
         }
+    }
+    #[cfg(feature = "payload-store")]
+    if let Some(retrieval) = &options.retrieval {
+        at_least_one("Retrieval::concurrency", retrieval.concurrency)?;
+        at_least_one("Retrieval::max_bytes", retrieval.max_bytes)?;
     }
     options.backoff.validate()?;
     let wait_seconds = whole_seconds("wait_time", options.wait_time, 20, "whole seconds, 0 to 20")?;

@@ -75,6 +75,17 @@ async fn c_026_no_setting_is_lost_when_a_configuration_is_copied() {
     .lang("rust-x");
     #[cfg(feature = "idempotency")]
     let first = first.idempotency(crate::idempotency::MemoryStore::new());
+    #[cfg(feature = "payload-store")]
+    let first =
+        first.payload_store(
+            crate::payload_store::Retrieval::from_store(
+                crate::payload_store::MemoryPayloadStore::new(),
+            )
+            .max_bytes(16_000)
+            .timeout(secs(17))
+            .concurrency(18)
+            .delete_when_handled(true),
+        );
     #[cfg(feature = "schema")]
     let first = first
         .validate_payloads(crate::schema::SchemaMap::default())
@@ -123,6 +134,8 @@ async fn c_026_no_setting_is_lost_when_a_configuration_is_copied() {
         handling,
         middleware,
         decoders,
+        #[cfg(feature = "payload-store")]
+        payloads,
         rules,
         backoff,
         release_delay,
@@ -159,6 +172,19 @@ async fn c_026_no_setting_is_lost_when_a_configuration_is_copied() {
     assert!(unknown_hook.is_some() && reporter.has_hook());
     #[cfg(feature = "idempotency")]
     assert!(guard.is_some());
+    #[cfg(feature = "payload-store")]
+    {
+        let payloads = format!("{payloads:?}");
+        for field in [
+            "max_bytes: 16000",
+            "timeout: 17s",
+            "concurrency: 18",
+            "permits: 18",
+            "deletes: true",
+        ] {
+            assert!(payloads.contains(field), "{field} in {payloads}");
+        }
+    }
     let Handling {
         dispatch: _,
         timeout,
@@ -203,6 +229,8 @@ fn c_026_every_option_is_listed() {
             schemas: _,
         #[cfg(feature = "schema")]
             permanent_schema_errors: _,
+        #[cfg(feature = "payload-store")]
+            retrieval: _,
         lenient: _,
         retry_payload_errors: _,
         lang: _,

@@ -43,6 +43,8 @@ pub(super) struct Options {
     pub(super) schemas: Option<Arc<dyn crate::schema::SchemaProvider>>,
     #[cfg(feature = "schema")]
     pub(super) permanent_schema_errors: bool,
+    #[cfg(feature = "payload-store")]
+    pub(super) retrieval: Option<crate::payload_store::Retrieval>,
     pub(super) lenient: bool,
     pub(super) retry_payload_errors: bool,
     pub(super) lang: Cow<'static, str>,
@@ -80,6 +82,8 @@ impl Default for Options {
             schemas: None,
             #[cfg(feature = "schema")]
             permanent_schema_errors: false,
+            #[cfg(feature = "payload-store")]
+            retrieval: None,
             lenient: false,
             retry_payload_errors: false,
             lang: Cow::Borrowed(LANG),

@@ -42,7 +42,7 @@ impl Arrivals {
 impl Driver {
     pub(super) fn may_receive(&self) -> bool {
         let bytes = self.shared.config.max_in_flight_bytes;
-        let full = bytes.is_some_and(|most| self.flights.bytes() >= most);
+        let full = bytes.is_some_and(|most| self.flights.bytes() + self.fetched_bytes() >= most);
         self.stopping.is_none() && !self.paused && !full
     }
 

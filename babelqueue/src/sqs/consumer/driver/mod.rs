@@ -9,6 +9,7 @@ mod deletes;
 mod flights;
 mod heartbeat;
 mod lanes;
+mod payloads;
 mod permits;
 mod polls;
 mod releases;
@@ -63,6 +64,8 @@ pub(super) struct Driver {
     /// The open long polls, apart from the other calls because a stop drops them.
     receives: FuturesUnordered<BoxFuture<'static, Received>>,
     calls: FuturesUnordered<BoxFuture<'static, Done>>,
+    /// Objects being deleted, of messages that are gone.
+    discards: FuturesUnordered<BoxFuture<'static, ()>>,
     /// Why the run ends by itself.
     fatal: Option<RunError>,
     tally: PollSummary,
@@ -86,6 +89,7 @@ impl Driver {
             keys: HashMap::new(),
             receives: FuturesUnordered::new(),
             calls: FuturesUnordered::new(),
+            discards: FuturesUnordered::new(),
             fatal: None,
             tally: PollSummary::default(),
             shared,
@@ -155,6 +159,7 @@ impl Driver {
                 }
                 Some(done) = self.calls.next() => self.on_done(done),
                 Some(received) = self.receives.next() => self.on_received(received),
+                Some(()) = self.discards.next() => {}
                 () = self.permits.ready() => {}
                 () = &mut timer, if wake.is_some() => {}
             }
@@ -196,7 +201,8 @@ impl Driver {
 
     fn is_finished(&self) -> bool {
         let over = self.stopping.is_some() || self.polls.is_exhausted();
-        over && self.flights.is_empty() && self.receives.is_empty()
+        let settled = self.flights.is_empty() && self.discards.is_empty();
+        over && settled && self.receives.is_empty()
     }
 
     fn heed(&mut self, wish: Wish) {

@@ -91,6 +91,7 @@ impl Driver {
                 if let Some(flight) = self.flights.get(key) {
                     self.shared.moved().insert(&flight.message_id);
                 }
+                self.keep_payload(key);
                 self.delete(key);
             }
             Done::Sent(key, Err(error)) => {
@@ -105,9 +106,10 @@ impl Driver {
 
     /// The message is deleted: its group goes on.
     pub(super) fn gone(&mut self, key: Key) {
-        let Some(flight) = self.flights.remove(key) else {
+        let Some(mut flight) = self.flights.remove(key) else {
             return;
         };
+        self.discard_payload(&mut flight);
         self.shared.moved().remove(&flight.message_id);
         self.shared.counters().deleted.one();
         self.tally.deleted += 1;
