@@ -146,30 +146,31 @@ async fn objects_are_read_side_by_side_within_the_bound() {
 
 #[tokio::test(start_paused = true)]
 async fn the_bytes_that_are_read_count_as_in_flight() {
-    let bench = Bench::new();
-    for i in 0..12 {
-        let name = format!("n{i:02}");
-        bench.put(
-            bench
-                .store
-                .keep(&name, &envelope(&Note::new(&name, "x".repeat(10_000)))),
-        );
-    }
-    // The bodies themselves are a hundred bytes; each object alone fills the bound.
-    bench.store.whim("payloads/n0", Whim::Wait(2 * SECOND));
-    let consumer = bench.consumer().batch_size(1).max_in_flight_bytes(10_000);
-    let consumer = consumer.concurrency(20).build().unwrap();
-    let handle = consumer.handle();
-    let run = tokio::spawn(consumer.run());
-    let mut most = 0;
-    while bench.log.names().len() < 12 {
-        tokio::time::sleep(SECOND / 10).await;
-        most = most.max(handle.stats().in_flight);
-    }
-    handle.stop();
-    run.await.unwrap().unwrap();
-    assert!(bench.left().is_empty());
-    assert!(most > 0);
+    let most_at_once = async |bound: usize| {
+        let bench = Bench::new();
+        for i in 0..12 {
+            let name = format!("n{i:02}");
+            let mut note = Note::new(&name, "x".repeat(10_000));
+            note.seconds = 2;
+            bench.put(bench.store.keep(&name, &envelope(&note)));
+        }
+        let receives = bench.sqs.faults().on(Operation::ReceiveMessage);
+        let _slow = receives.delay_response(SECOND / 10);
+        // The pointers themselves take a hundred bytes each.
+        let consumer = bench.consumer().batch_size(1).concurrency(20);
+        bench
+            .run(consumer.max_in_flight_bytes(bound), 60 * SECOND)
+            .await;
+        assert_eq!(bench.log.names().len(), 12);
+        assert!(bench.left().is_empty());
+        bench.log.most_at_once()
+    };
+    assert_eq!(most_at_once(1_000_000).await, 12);
+    let bounded = most_at_once(10_000).await;
+    assert!(
+        bounded <= 3,
+        "one receive per open poll may go over it: {bounded} at once"
+    );
 }
 
 #[tokio::test(start_paused = true)]

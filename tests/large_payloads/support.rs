@@ -17,16 +17,14 @@ use tokio::time::sleep;
 
 pub const SECOND: Duration = Duration::from_secs(1);
 
-/// A message that says how many of its handler's attempts fail before one succeeds.
+/// A message that says how its handler ends, and how many seconds that takes.
 #[derive(Debug, Serialize, Deserialize, BabelMessage)]
 #[urn = "urn:test:note"]
 pub struct Note {
     #[babel(group_id)]
     pub name: String,
     pub text: String,
-    #[serde(default)]
-    pub fails: u64,
-    #[serde(default)]
+    pub seconds: u32,
     pub permanent: bool,
 }
 
@@ -35,7 +33,7 @@ impl Note {
         Self {
             name: name.to_owned(),
             text: text.into(),
-            fails: 0,
+            seconds: 0,
             permanent: false,
         }
     }
@@ -47,9 +45,15 @@ pub struct Log {
     names: Arc<Mutex<Vec<String>>>,
     texts: Arc<Mutex<BTreeMap<String, String>>>,
     errors: Arc<Mutex<Vec<(ReportKind, String)>>>,
+    /// Handlers: how many at present, the most at once.
+    running: Arc<Mutex<(usize, usize)>>,
 }
 
 impl Log {
+    pub fn most_at_once(&self) -> usize {
+        self.running.lock().unwrap().1
+    }
+
     pub fn names(&self) -> Vec<String> {
         self.names.lock().unwrap().clone()
     }
@@ -77,20 +81,20 @@ impl Log {
 }
 
 #[babel_handler]
-pub async fn note(
-    note: Note,
-    Attempts(attempts): Attempts,
-    State(log): State<Log>,
-) -> Result<Outcome, &'static str> {
+pub async fn note(note: Note, State(log): State<Log>) -> Outcome {
     log.names.lock().unwrap().push(note.name.clone());
-    if note.permanent {
-        return Ok(Outcome::dead_letter("it is no use"));
+    {
+        let mut running = log.running.lock().unwrap();
+        running.0 += 1;
+        running.1 = running.1.max(running.0);
     }
-    if attempts < note.fails {
-        return Err("not yet");
+    sleep(note.seconds * SECOND).await;
+    log.running.lock().unwrap().0 -= 1;
+    if note.permanent {
+        return Outcome::dead_letter("it is no use");
     }
     log.texts.lock().unwrap().insert(note.name, note.text);
-    Ok(Outcome::Done)
+    Outcome::Done
 }
 
 /// How the store treats an object.
