@@ -146,12 +146,12 @@ async fn objects_are_read_side_by_side_within_the_bound() {
 
 #[tokio::test(start_paused = true)]
 async fn the_bytes_that_are_read_count_as_in_flight() {
-    let most_at_once = async |bound: usize| {
+    let begun_in_two_seconds = async |bound: usize| {
         let bench = Bench::new();
         for i in 0..12 {
             let name = format!("n{i:02}");
             let mut note = Note::new(&name, "x".repeat(10_000));
-            note.seconds = 2;
+            note.seconds = 5;
             bench.put(bench.store.keep(&name, &envelope(&note)));
         }
         let receives = bench.sqs.faults().on(Operation::ReceiveMessage);
@@ -159,18 +159,13 @@ async fn the_bytes_that_are_read_count_as_in_flight() {
         // The pointers themselves take a hundred bytes each.
         let consumer = bench.consumer().batch_size(1).concurrency(20);
         bench
-            .run(consumer.max_in_flight_bytes(bound), 60 * SECOND)
+            .run(consumer.max_in_flight_bytes(bound), 2 * SECOND)
             .await;
-        assert_eq!(bench.log.names().len(), 12);
-        assert!(bench.left().is_empty());
-        bench.log.most_at_once()
+        bench.log.names().len()
     };
-    assert_eq!(most_at_once(1_000_000).await, 12);
-    let bounded = most_at_once(10_000).await;
-    assert!(
-        bounded <= 3,
-        "one receive per open poll may go over it: {bounded} at once"
-    );
+    assert_eq!(begun_in_two_seconds(1_000_000).await, 12);
+    // The one that fills the bound, and those of the two polls that are open by then.
+    assert_eq!(begun_in_two_seconds(10_000).await, 3);
 }
 
 #[tokio::test(start_paused = true)]

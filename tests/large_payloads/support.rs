@@ -45,15 +45,9 @@ pub struct Log {
     names: Arc<Mutex<Vec<String>>>,
     texts: Arc<Mutex<BTreeMap<String, String>>>,
     errors: Arc<Mutex<Vec<(ReportKind, String)>>>,
-    /// Handlers: how many at present, the most at once.
-    running: Arc<Mutex<(usize, usize)>>,
 }
 
 impl Log {
-    pub fn most_at_once(&self) -> usize {
-        self.running.lock().unwrap().1
-    }
-
     pub fn names(&self) -> Vec<String> {
         self.names.lock().unwrap().clone()
     }
@@ -83,13 +77,7 @@ impl Log {
 #[babel_handler]
 pub async fn note(note: Note, State(log): State<Log>) -> Outcome {
     log.names.lock().unwrap().push(note.name.clone());
-    {
-        let mut running = log.running.lock().unwrap();
-        running.0 += 1;
-        running.1 = running.1.max(running.0);
-    }
     sleep(note.seconds * SECOND).await;
-    log.running.lock().unwrap().0 -= 1;
     if note.permanent {
         return Outcome::dead_letter("it is no use");
     }

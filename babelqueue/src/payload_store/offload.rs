@@ -1,7 +1,7 @@
 //! What a publisher offloads, and how: decided for a finished message by its size, before
 //! anything is sent or stored.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::erased::{AnyStore, in_time};
@@ -111,24 +111,21 @@ impl Offload {
         let content = std::mem::replace(body, pointer.to_body());
         Offloading {
             location: pointer.location,
-            content: content.into(),
+            content,
+            stored: OnceLock::new(),
         }
     }
 
-    /// Stores the body. Done again it is the same.
+    /// Stores the body, unless it is stored already. Needs a tokio runtime.
     pub(crate) async fn store(&self, offloading: &Offloading) -> Result<(), StoreError> {
-        let put = self.store.put(&offloading.location, &offloading.content);
-        in_time(self.timeout, put).await
-    }
-
-    /// Takes it back, when its message was surely not sent. A failure is logged.
-    pub(crate) async fn take_back(&self, offloading: &Offloading) {
-        let delete = self.store.delete(&offloading.location);
-        if let Err(error) = in_time(self.timeout, delete).await {
-            let location = &offloading.location;
-            let cause = std::error::Error::source(&error).map(ToString::to_string);
-            tracing::warn!(%location, %error, cause, "the object of an unsent message stays");
+        if offloading.stored.get().is_some() {
+            return Ok(());
         }
+        let put = self.store.put(&offloading.location, &offloading.content);
+        in_time(self.timeout, put).await?;
+        // Somebody else may have been first; it is the same.
+        let _ = offloading.stored.set(());
+        Ok(())
     }
 }
 
@@ -148,5 +145,6 @@ impl std::fmt::Debug for Offload {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Offloading {
     pub(crate) location: Location,
-    content: Arc<str>,
+    content: String,
+    stored: OnceLock<()>,
 }

@@ -14,9 +14,8 @@ use super::store::{Home, Location, PayloadStore, StoreError};
 /// Keeps large bodies in a bucket of S3, or of anything that speaks its protocol: endpoint, path
 /// style, credentials and retries are the client's. Cheap to clone.
 ///
-/// Publishing needs `s3:PutObject` (and `s3:DeleteObject`, to take back what was not sent),
-/// consuming `s3:GetObject`, deleting `s3:DeleteObject`. Without `s3:ListBucket` S3 says of a
-/// missing object that access is denied, and its message is retried.
+/// Publishing needs `s3:PutObject`, consuming `s3:GetObject`, deleting `s3:DeleteObject`. Without
+/// `s3:ListBucket` S3 says of a missing object that access is denied, and its message is retried.
 ///
 /// ```no_run
 /// # fn both(sqs: aws_sdk_sqs::Client, s3: aws_sdk_s3::Client) -> Result<(), babelqueue::Error> {

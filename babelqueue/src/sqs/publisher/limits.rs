@@ -103,13 +103,16 @@ fn checked_headers(
     Ok(headers)
 }
 
+fn is_library(name: &str) -> bool {
+    LIBRARY_HEADERS.contains(&name)
+}
+
 /// Adds the headers to the contract's attributes.
 pub(super) fn add_headers(
     attributes: &mut Vec<Attribute>,
     headers: Vec<(String, String)>,
 ) -> Result<(), PublishError> {
     let headers = checked_headers(headers)?;
-    let is_library = |name: &str| LIBRARY_HEADERS.contains(&name);
     let (library, own): (Vec<_>, Vec<_>) =
         headers.into_iter().partition(|(name, _)| is_library(name));
     let contract = attributes.len();
@@ -123,12 +126,39 @@ pub(super) fn add_headers(
         if attributes.len() < MAX_ATTRIBUTES {
             attributes.push(attribute(header));
         } else {
-            tracing::debug!(
-                header = header.0,
-                "no place left for this header of the library"
-            );
+            gives_way(&header.0);
         }
     }
+    Ok(())
+}
+
+fn gives_way(header: &str) {
+    tracing::debug!(header, "no place left for this header of the library");
+}
+
+/// Adds the attribute that goes with a pointer, in place of one of its name. The library's headers
+/// stand last and give way; the caller's own do not.
+#[cfg(feature = "payload-store")]
+pub(super) fn add_size_attribute(
+    attributes: &mut Vec<Attribute>,
+    size: Attribute,
+) -> Result<(), PublishError> {
+    attributes.retain(|other| other.name != size.name);
+    if attributes.len() >= MAX_ATTRIBUTES {
+        match attributes.pop_if(|last| is_library(&last.name)) {
+            Some(header) => gives_way(&header.name),
+            None => {
+                let is_contract = |name: &str| CONTRACT_ATTRIBUTES.contains(&name);
+                let names = attributes.iter().map(|attribute| attribute.name.clone());
+                let (contract, names): (Vec<_>, Vec<_>) = names.partition(|name| is_contract(name));
+                return Err(PublishError::TooManyHeaders {
+                    contract: contract.len() + 1,
+                    names,
+                });
+            }
+        }
+    }
+    attributes.push(size);
     Ok(())
 }
 
