@@ -11,6 +11,7 @@ mod dead_letters;
 mod differential;
 mod faults;
 mod fifo;
+mod fifo_attempts;
 mod fifo_dedup;
 mod inspection;
 mod limits;
