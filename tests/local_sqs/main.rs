@@ -20,5 +20,6 @@ mod move_tasks;
 mod queues;
 mod receive;
 mod server;
+mod settings;
 mod time;
 mod visibility;

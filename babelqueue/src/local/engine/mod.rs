@@ -25,6 +25,7 @@ pub(crate) mod send;
 pub(crate) mod settle;
 pub(crate) mod standard;
 pub(crate) mod store;
+pub(crate) mod tags;
 pub(crate) mod timers;
 
 use std::collections::BTreeMap;
