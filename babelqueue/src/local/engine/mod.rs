@@ -27,6 +27,7 @@ pub(crate) mod standard;
 pub(crate) mod store;
 pub(crate) mod tags;
 pub(crate) mod timers;
+pub(crate) mod trace;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
