@@ -193,6 +193,10 @@ async fn what_is_not_the_json_of_its_operation_is_refused() {
             format!(r#"{{"QueueUrl":"{url}","Tags":[["a","b"]]}}"#),
         ),
         (
+            "TagQueue",
+            format!(r#"{{"QueueUrl":"{url}","Tags":{{"a":null}}}}"#),
+        ),
+        (
             "UntagQueue",
             format!(r#"{{"QueueUrl":"{url}","TagKeys":"a"}}"#),
         ),

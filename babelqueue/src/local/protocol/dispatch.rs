@@ -57,7 +57,7 @@ impl Service {
                 let name = require(input.queue_name, "QueueName")?;
                 call.names(&name);
                 let attributes = input.attributes.unwrap_or_default();
-                let tags = input::tags(input.tags.unwrap_or_default());
+                let tags = input.tags.unwrap_or_default();
                 self.with(|engine, now| engine.create_queue(&name, attributes, tags, now))?;
                 let queue_url = self.url(call.base, &name);
                 Ok(json(&output::QueueUrl { queue_url }))
@@ -108,7 +108,7 @@ impl Service {
             Operation::TagQueue => {
                 let input: input::Tags = parse(body)?;
                 let queue = self.queue_of(call, input.queue_url)?;
-                let tags = input::tags(require_some(input.tags, "Tags")?);
+                let tags = require_some(input.tags, "Tags")?;
                 self.with(|engine, now| engine.tag(&queue, tags, now))?;
                 Ok(empty())
             }

@@ -36,12 +36,6 @@ where
     require(some, name)
 }
 
-/// The text of tags, whose values may be null.
-pub(crate) fn tags(tags: BTreeMap<String, Option<String>>) -> BTreeMap<String, String> {
-    let text = |(key, value): (String, Option<String>)| (key, value.unwrap_or_default());
-    tags.into_iter().map(text).collect()
-}
-
 /// The queue URL of any request, for the fault plan.
 pub(crate) fn queue_url(body: &[u8]) -> Option<String> {
     parse::<QueueOnly>(body).ok()?.queue_url
@@ -61,7 +55,7 @@ pub(crate) struct CreateQueue {
     pub(crate) queue_name: Option<String>,
     pub(crate) attributes: Map<String>,
     #[serde(rename = "tags")]
-    pub(crate) tags: Map<Option<String>>,
+    pub(crate) tags: Map<String>,
 }
 
 #[derive(Deserialize)]
@@ -99,7 +93,7 @@ pub(crate) struct SetAttributes {
 #[serde(rename_all = "PascalCase")]
 pub(crate) struct Tags {
     pub(crate) queue_url: Option<String>,
-    pub(crate) tags: Map<Option<String>>,
+    pub(crate) tags: Map<String>,
     pub(crate) tag_keys: Option<Vec<String>>,
 }
 
