@@ -116,21 +116,33 @@ async fn a_taken_port_is_an_error() {
 #[tokio::test]
 async fn a_waiting_receive_whose_client_has_gone_takes_nothing() {
     let (local, server, client) = serve().await;
-    let url = local.create_queue("q");
-    let body = format!(r#"{{"QueueUrl":"{url}","WaitTimeSeconds":20}}"#);
-    let request = format!(
-        "POST / HTTP/1.1\r\nhost: x\r\nx-amz-target: AmazonSQS.ReceiveMessage\r\n\
-         content-type: application/x-amz-json-1.0\r\ncontent-length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    let mut stream = TcpStream::connect(server.addr()).await.unwrap();
-    stream.write_all(request.as_bytes()).await.unwrap();
-    local.wait_until_called(Operation::ReceiveMessage, 1).await;
-    drop(stream);
-    // By the time another connection was served, the server has seen this one close.
-    client.get_queue_url().queue_name("q").send().await.unwrap();
-    send(&client, &url, "x").await;
-    assert_eq!(local.snapshot(&url).visible.len(), 1);
+    // Alone, and with others waiting behind it on the same connection.
+    for (round, requests) in (1..).zip([1, 2, 100]) {
+        let name = format!("q{round}");
+        let url = local.create_queue(&name);
+        let body = format!(r#"{{"QueueUrl":"{url}","WaitTimeSeconds":20}}"#);
+        let request = format!(
+            "POST / HTTP/1.1\r\nhost: x\r\nx-amz-target: AmazonSQS.ReceiveMessage\r\n\
+             content-type: application/x-amz-json-1.0\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        let mut stream = TcpStream::connect(server.addr()).await.unwrap();
+        let all = request.repeat(requests);
+        stream.write_all(all.as_bytes()).await.unwrap();
+        local
+            .wait_until_called(Operation::ReceiveMessage, round)
+            .await;
+        drop(stream);
+        // By the time another connection was served, the server has seen this one close.
+        client
+            .get_queue_url()
+            .queue_name(&name)
+            .send()
+            .await
+            .unwrap();
+        send(&client, &url, "x").await;
+        assert_eq!(local.snapshot(&url).visible.len(), 1, "{requests} requests");
+    }
     server.shutdown().await;
 }
 

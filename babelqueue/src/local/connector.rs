@@ -90,7 +90,7 @@ async fn call(service: &Service, mut request: HttpRequest) -> Result<HttpRespons
 /// The error that a real connection would give.
 fn broken(broken: Broken) -> ConnectorError {
     let kind = match broken {
-        Broken::Closed => io::ErrorKind::UnexpectedEof,
+        Broken::Closed | Broken::Gone => io::ErrorKind::UnexpectedEof,
         Broken::Reset => io::ErrorKind::ConnectionReset,
     };
     ConnectorError::io(io::Error::new(kind, broken).into())

@@ -12,6 +12,7 @@ use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::Interest;
 use tokio::net::{TcpListener, TcpStream, ToSocketAddrs};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
@@ -104,10 +105,17 @@ async fn accept(listener: TcpListener, service: Arc<Service>, mut stopped: watch
 async fn serve(stream: TcpStream, service: Arc<Service>, mut stopped: watch::Receiver<bool>) {
     // Answers are small, and a client waits for each.
     let _ = stream.set_nodelay(true);
+    let (stream, twin) = match with_twin(stream) {
+        Ok((stream, twin)) => (stream, Arc::new(twin)),
+        Err(error) => {
+            tracing::warn!(%error, "the embedded SQS could not serve a connection");
+            return;
+        }
+    };
     let handler = service_fn(move |request| {
-        let service = Arc::clone(&service);
+        let (service, twin) = (Arc::clone(&service), Arc::clone(&twin));
         // An error closes the connection without an answer, which is what a planned fault wants.
-        async move { respond(&service, request).await }
+        async move { respond(&service, &twin, request).await }
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
@@ -125,15 +133,40 @@ async fn serve(stream: TcpStream, service: Arc<Service>, mut stopped: watch::Rec
     }
 }
 
+/// A second handle on a connection, to see it close while requests that have come in already
+/// keep hyper from reading on.
+fn with_twin(stream: TcpStream) -> io::Result<(TcpStream, TcpStream)> {
+    let stream = stream.into_std()?;
+    let twin = stream.try_clone()?;
+    Ok((TcpStream::from_std(stream)?, TcpStream::from_std(twin)?))
+}
+
+/// Waits until the client will say no more, whether or not all it has said is read.
+async fn client_gone(twin: &TcpStream) {
+    while let Ok(ready) = twin.ready(Interest::READABLE).await
+        && !ready.is_read_closed()
+    {
+        // Asks to be told of the next event, without reading what there is.
+        let _ = twin.try_io(Interest::READABLE, || {
+            Err::<(), _>(io::ErrorKind::WouldBlock.into())
+        });
+    }
+}
+
 async fn respond(
     service: &Service,
+    twin: &TcpStream,
     request: http::Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, Broken> {
-    let answer = answer(service, request).await?;
+    let answer = answer(service, twin, request).await?;
     Ok(response(answer, &service.request_id()))
 }
 
-async fn answer(service: &Service, request: http::Request<Incoming>) -> Result<Answer, Broken> {
+async fn answer(
+    service: &Service,
+    twin: &TcpStream,
+    request: http::Request<Incoming>,
+) -> Result<Answer, Broken> {
     let (head, body) = request.into_parts();
     if head.method != Method::POST {
         let error = no_json_protocol("its method is not POST");
@@ -151,15 +184,19 @@ async fn answer(service: &Service, request: http::Request<Incoming>) -> Result<A
         Some(host) => format!("http://{host}"),
         None => service.endpoint.clone(),
     };
-    service
-        .answer(Request {
-            target: text("x-amz-target"),
-            content_type: text("content-type"),
-            trace_header: text("x-amzn-trace-id"),
-            body: &body,
-            base: &base,
-        })
-        .await
+    let answer = service.answer(Request {
+        target: text("x-amz-target"),
+        content_type: text("content-type"),
+        trace_header: text("x-amzn-trace-id"),
+        body: &body,
+        base: &base,
+    });
+    tokio::select! {
+        biased;
+        answer = answer => answer,
+        // Nobody is there to read it: a receive that waits must take no message.
+        () = client_gone(twin) => Err(Broken::Gone),
+    }
 }
 
 /// The body of a request, or the answer to one that cannot be read.

@@ -60,13 +60,15 @@ pub(crate) struct Answer {
     pub(crate) query_error: Option<String>,
 }
 
-/// There is no answer, by a planned fault: the connection ends.
+/// There is no answer, most often by a planned fault: the connection ends.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 pub(crate) enum Broken {
     #[error("the connection was closed before the answer, as planned")]
     Closed,
     #[error("the connection was reset, as planned")]
     Reset,
+    #[error("the client closed the connection before the answer")]
+    Gone,
 }
 
 impl Service {
