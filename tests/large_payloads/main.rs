@@ -5,4 +5,6 @@
 mod consuming;
 mod dead_letters;
 mod hostile;
+mod publishing;
+mod s3;
 mod support;
