@@ -39,6 +39,7 @@
 //! | put layers around handlers | [`middleware`] |
 //! | consume what others send: plain JSON, SNS, EventBridge | [`decode`] |
 //! | read or write envelopes by hand | [`envelope`] |
+//! | send messages larger than SQS takes | `payload_store`, behind the features `payload-store` and `s3` |
 //! | test all of it without a queue | `local`, behind the feature of that name |
 //!
 //! Sections of the wire contract are cited as SPEC §n.

@@ -179,8 +179,7 @@ impl PayloadStore for Store {
 }
 
 pub fn stub(bucket: &str, key: &str) -> String {
-    json!({ "contentS3Location": { "bucketName": bucket, "region": "local", "path": key } })
-        .to_string()
+    json!({ "contentS3Location": { "bucketName": bucket, "path": key } }).to_string()
 }
 
 /// An encoded envelope.
