@@ -298,7 +298,7 @@ async fn messages_of_several_types_and_what_is_said_of_one() {
     let batch = publisher
         .batch()
         .push(order())
-        .push(&text(3))
+        .push(text(3))
         .push_publish(order().publish(&publisher).delay(minute).header("a", "1"))
         .push_publish(publisher.publish_json("urn:x", &json!({})).trace_id("t-9"));
     assert_eq!(batch.len(), 4);

@@ -240,7 +240,7 @@ fn retries_that_cannot_work() {
     let second = std::time::Duration::from_secs(1);
     for bad in [
         builder().max_attempts(0),
-        builder().send_timeout(0 * second),
+        builder().send_timeout(std::time::Duration::ZERO),
         builder().send_timeout(241 * second),
         builder().retry(Backoff::from_seconds(-1.0, 2.0, 0.0, Jitter::None)),
     ] {

@@ -14,8 +14,8 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::support::{OrderCreated, order_id};
 
-/// How many histories of each kind; `CHAOS_SEEDS` sets another number.
-const SEEDS: u64 = 150;
+/// How many histories of batches and of the buffer; `CHAOS_SEEDS` sets another number.
+const SEEDS: u64 = 100;
 const MESSAGES: u64 = 60;
 const MILLIS: Duration = Duration::from_millis(1);
 const SEND_TIMEOUT: Duration = Duration::from_secs(12);
