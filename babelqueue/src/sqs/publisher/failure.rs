@@ -89,9 +89,10 @@ impl Failure {
             SdkError::DispatchFailure(_) => (is_no_connection(&error), true),
             SdkError::ServiceError(answer) => {
                 let throttled = answer.err().code().is_some_and(is_throttling);
-                let server = answer.raw().status().as_u16() >= 500;
-                // A server's fault may come after the message was taken.
-                (!server, throttled || server)
+                // A server's fault may come after the message was taken, and so may an answer
+                // that cannot be read.
+                let refused = (400..500).contains(&answer.raw().status().as_u16());
+                (refused, throttled || !refused)
             }
             _ => (false, true),
         };

@@ -43,6 +43,8 @@ fn the_fate_and_whether_another_try_makes_sense() {
         (service(400, "RequestThrottled", ""), true, true),
         (service(400, "KmsThrottled", ""), true, true),
         (service(500, "InternalFailure", ""), false, true),
+        // An answer of success that could not be read.
+        (service(200, "", ""), false, true),
         (service(503, "ServiceUnavailable", ""), false, true),
         (Failure::of_call(Sdk::timeout_error("late")), false, true),
         (
