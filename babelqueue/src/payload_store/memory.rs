@@ -5,6 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::store::{Home, Location, PayloadStore, StoreError};
 
+/// By bucket and key.
+type Objects = BTreeMap<(String, String), Vec<u8>>;
+
 /// Keeps objects in memory. Clones are one store. It writes to the bucket `memory` below
 /// `payloads/`, and is lost with the process.
 ///
@@ -21,7 +24,7 @@ use super::store::{Home, Location, PayloadStore, StoreError};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct MemoryPayloadStore {
-    objects: Arc<Mutex<BTreeMap<(String, String), Vec<u8>>>>,
+    objects: Arc<Mutex<Objects>>,
 }
 
 impl MemoryPayloadStore {
@@ -58,7 +61,7 @@ impl MemoryPayloadStore {
         self.objects().is_empty()
     }
 
-    fn objects(&self) -> MutexGuard<'_, BTreeMap<(String, String), Vec<u8>>> {
+    fn objects(&self) -> MutexGuard<'_, Objects> {
         self.objects.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
