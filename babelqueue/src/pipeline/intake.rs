@@ -21,10 +21,12 @@ use crate::payload_store::{PayloadError, Pointer};
 pub(crate) enum Opened {
     /// Rejected by the attribute gate, undecoded.
     Gated { body: String, declared: String },
-    /// What is to be read in its place, or why its pointer is none; the body as it came, and the
-    /// attributes that count.
+    /// A pointer, or what means to be one: to be followed.
     #[cfg(feature = "payload-store")]
     Pointer(Box<Found>),
+    /// A pointer that could not be followed; the body as it came.
+    #[cfg(feature = "payload-store")]
+    Unfollowed { body: String, error: PayloadError },
     /// Poison; the body as it came.
     Poison { body: String, error: DecodeError },
     /// A decoder's own, and unreadable; the body as it came.

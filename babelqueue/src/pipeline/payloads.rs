@@ -180,43 +180,53 @@ impl Payloads {
 }
 
 impl Pipeline {
-    /// Takes a message all the way whose body is a pointer.
-    pub(super) async fn follow(&self, mut record: Record, found: Found) -> Processed {
+    /// Reads what a pointer leads to, and looks at it as if it had been the body: what comes out
+    /// is no pointer any more.
+    pub(super) async fn follow(&self, record: &mut Record, found: Found) -> Opened {
         let fetched = match found.pointer {
             Ok(pointer) => found.payloads.fetch(pointer).await,
             Err(error) => Err(error),
         };
         let (object, text) = match fetched {
             Ok(fetched) => fetched,
-            Err(error) => return self.unfollowed(record, found.body, &error),
+            Err(error) => {
+                record.offloaded = Offloaded::new(found.body.clone(), None);
+                let body = found.body;
+                return Opened::Unfollowed { body, error };
+            }
         };
         record.offloaded = Offloaded::new(found.body, Some(object));
         record.body = text;
         let inner = found.attributes;
         let came = inner.map(|inner| std::mem::replace(&mut record.attributes, inner));
-        let opened = open(&mut record, self.reading());
+        let opened = match open(record, self.reading()) {
+            Opened::Pointer(nested) => Opened::Unfollowed {
+                body: nested.body,
+                error: PayloadError::nested(),
+            },
+            opened => opened,
+        };
         if let Some(came) = came
             && !matches!(opened, Opened::Accepted { .. })
         {
             record.attributes = came;
         }
-        let mut processed = match self.conclude(&record, opened) {
-            Ok(delivery) => self.route(&record, delivery).await,
-            Err(processed) => *processed,
-        };
-        processed.offloaded = record.offloaded;
-        processed
+        opened
     }
 
     /// Ends a message whose pointer could not be followed.
-    fn unfollowed(&self, mut record: Record, body: String, error: &PayloadError) -> Processed {
-        record.offloaded = Offloaded::new(body.clone(), None);
+    pub(super) fn unfollowed(
+        &self,
+        record: &Record,
+        body: String,
+        error: &PayloadError,
+    ) -> Processed {
         let event = if error.is_retryable() {
             Event::PayloadUnavailable
         } else {
             Event::Poison
         };
         let cause = Cause::new(error, error.name());
-        self.finish(&record, Seen::Body(body), event, Some(cause))
+        self.finish(record, Seen::Body(body), event, Some(cause))
     }
 }

@@ -26,8 +26,6 @@ use crate::BoxFuture;
 use crate::context::{Context, Delivery};
 use crate::envelope::Envelope;
 use crate::handler::{ErrorKind, HandlerError, Outcome};
-#[cfg(feature = "payload-store")]
-use crate::payload_store::PayloadError;
 use crate::policy::{
     Action, Backoff, Event, HookResult, Pause, ReportKind, Rules, WireDelay, settle,
 };
@@ -108,7 +106,18 @@ impl Pipeline {
             Begun::Delivery(delivery) => self.route(&record, delivery).await,
             Begun::Ended(processed) => *processed,
             #[cfg(feature = "payload-store")]
-            Begun::Pointer(found) => Box::pin(self.follow(record, *found)).await,
+            Begun::Pointer(found) => {
+                Box::pin(async move {
+                    let opened = self.follow(&mut record, *found).await;
+                    let mut processed = match self.conclude(&record, opened) {
+                        Ok(delivery) => self.route(&record, delivery).await,
+                        Err(processed) => *processed,
+                    };
+                    processed.offloaded = record.offloaded;
+                    processed
+                })
+                .await
+            }
         }
     }
 
@@ -141,12 +150,10 @@ impl Pipeline {
     ) -> Result<Delivery, Box<Processed>> {
         Err(Box::new(match opened {
             #[cfg(feature = "payload-store")]
-            Opened::Pointer(found) => {
-                // The first one has been followed.
-                let error = found.pointer.err().unwrap_or_else(PayloadError::nested);
-                let cause = Cause::new(&error, error.name());
-                self.finish(record, Seen::Body(found.body), Event::Poison, Some(cause))
-            }
+            Opened::Unfollowed { body, error } => self.unfollowed(record, body, &error),
+            // It is to be followed, and nothing to conclude.
+            #[cfg(feature = "payload-store")]
+            Opened::Pointer(found) => Processed::left(found.body),
             Opened::Gated { body, declared } => {
                 let error = VersionGateError { declared };
                 let cause = Cause::new(&error, "VersionGateError");

@@ -48,6 +48,12 @@ impl Processed {
         }
     }
 
+    /// A message of which nothing is done.
+    #[cfg(feature = "payload-store")]
+    pub(super) fn left(body: String) -> Self {
+        Self::new(Settlement::Leave, Ending::Unhandled, Seen::Body(body))
+    }
+
     /// The envelope, if the body was one.
     pub(crate) fn envelope(&self) -> Option<&Envelope> {
         self.seen.envelope()
