@@ -134,7 +134,8 @@ pub use context::{Context, Delivery, Source};
 pub use envelope::{Envelope, Headers, Meta};
 pub use error::Error;
 pub use handler::{
-    Attempts, FromDelivery, FromRef, HandlerError, Outcome, ResultExt, State, TraceId,
+    Attempts, Batch, FromBatch, FromDelivery, FromRef, HandlerError, Outcome, ResultExt, State,
+    TraceId,
 };
 pub use lease::{Lease, Lost};
 pub use message::{BabelMessage, Publish, PublishError, Published};
@@ -156,7 +157,7 @@ struct Readme;
 pub mod prelude {
     pub use crate::names::Router;
     pub use crate::{
-        Attempts, BabelMessage, Backoff, Context, DeadLetterQueue, Envelope, FromDelivery, FromRef,
+        Attempts, BabelMessage, Backoff, Batch, Context, DeadLetterQueue, Envelope, FromDelivery, FromRef,
         HandlerError, Headers, Jitter, Meta, Outcome, Publish, ResultExt, RouteTable, Routes,
         State, TraceId, UnknownUrn, babel_handler,
     };

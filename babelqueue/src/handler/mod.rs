@@ -3,8 +3,8 @@
 
 use std::future::Future;
 
-use crate::context::Delivery;
-
+mod batch;
+mod batch_extract;
 mod error;
 mod extract;
 mod json_path;
@@ -12,6 +12,10 @@ mod outcome;
 mod payload;
 mod state;
 
+#[doc(hidden)]
+pub use batch::{Gathered, gather};
+pub use batch::{Batch, BatchPayload, Deliveries, Input, Item, Ticket};
+pub use batch_extract::FromBatch;
 pub use error::{ErrorKind, HandlerError, IntoHandlerError, ResultExt, Verdict};
 #[doc(hidden)]
 pub use extract::rejected;
@@ -41,6 +45,23 @@ pub trait HandlerInfo {
     const FALLBACK: bool;
     /// `false` for an entry switched off by `#[cfg]`, and after an error in the attribute.
     const PRESENT: bool;
+    /// How it takes batches, if it does.
+    const BATCH: Option<BatchRule> = None;
+}
+
+/// How a batch handler's batches are put together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BatchRule {
+    /// The attribute of which all messages of a call have the same value, or none.
+    pub per_attribute: Option<&'static str>,
+}
+
+impl BatchRule {
+    #[doc(hidden)]
+    pub const fn new(per_attribute: Option<&'static str>) -> Self {
+        Self { per_attribute }
+    }
 }
 
 /// A handler that can run with the state `S`: what `#[babel_handler]` implements for every state
@@ -52,7 +73,7 @@ pub trait HandlerInfo {
 pub trait Handler<S> {
     /// Decodes the payload, gathers the arguments and runs the fn.
     fn call<'d>(
-        delivery: &'d Delivery,
+        input: Input<'d>,
         state: &'d S,
     ) -> impl Future<Output = HandlerResult> + Send + 'd;
 }
@@ -71,7 +92,7 @@ impl HandlerInfo for Absent {
 }
 
 impl<S: Sync> Handler<S> for Absent {
-    async fn call(_: &Delivery, _: &S) -> HandlerResult {
+    async fn call(_: Input<'_>, _: &S) -> HandlerResult {
         Err(HandlerError::new("this handler is switched off by #[cfg]"))
     }
 }

@@ -50,6 +50,6 @@ where
 
     fn call(&self, handler: usize, delivery: Delivery) -> BoxFuture<'static, HandlerResult> {
         let state = Arc::clone(&self.state);
-        Box::pin(async move { R::dispatch(handler, &delivery, &state).await })
+        Box::pin(async move { R::dispatch(handler, (&delivery).into(), &state).await })
     }
 }
