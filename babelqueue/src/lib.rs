@@ -48,6 +48,8 @@
 #[allow(unused_extern_crates)]
 extern crate self as babelqueue;
 
+#[cfg(feature = "sqs")]
+mod aws;
 pub mod context;
 pub mod envelope;
 mod error;
@@ -157,9 +159,9 @@ struct Readme;
 pub mod prelude {
     pub use crate::names::Router;
     pub use crate::{
-        Attempts, BabelMessage, Backoff, Batch, Context, DeadLetterQueue, Envelope, FromDelivery, FromRef,
-        HandlerError, Headers, Jitter, Meta, Outcome, Publish, ResultExt, RouteTable, Routes,
-        State, TraceId, UnknownUrn, babel_handler,
+        Attempts, BabelMessage, Backoff, Batch, Context, DeadLetterQueue, Envelope, FromDelivery,
+        FromRef, HandlerError, Headers, Jitter, Meta, Outcome, Publish, ResultExt, RouteTable,
+        Routes, State, TraceId, UnknownUrn, babel_handler,
     };
     #[cfg(feature = "sqs")]
     pub use crate::{ConsumerGroup, SqsConsumer, SqsPublisher, shutdown_signal};

@@ -117,11 +117,18 @@ async fn an_error_fails_all_and_what_was_said_of_single_ones_stays() {
 async fn a_payload_that_does_not_deserialise_fails_alone() {
     let (results, handled) = batch(&["ok", "bad", "ok"]).await;
     assert_eq!((results[0].as_str(), results[2].as_str()), ("Done", "Done"));
-    assert!(results[1].starts_with("`data.id` of urn:test:order"), "{}", results[1]);
+    assert!(
+        results[1].starts_with("`data.id` of urn:test:order"),
+        "{}",
+        results[1]
+    );
     assert!(results[1].ends_with("/Permanent"), "{}", results[1]);
     assert_eq!(handled, [0, 2]);
     let (results, handled) = batch(&["bad"]).await;
-    assert!(results[0].ends_with("/Permanent") && handled.is_empty(), "{results:?}");
+    assert!(
+        results[0].ends_with("/Permanent") && handled.is_empty(),
+        "{results:?}"
+    );
 }
 
 #[tokio::test]
@@ -174,7 +181,11 @@ impl<'d, S> FromBatch<'d, S> for Few {
     type Rejection = &'static str;
 
     fn from_batch(deliveries: &'d [Delivery], _: &'d S) -> Result<Self, &'static str> {
-        if deliveries.len() < 2 { Ok(Self) } else { Err("too many") }
+        if deliveries.len() < 2 {
+            Ok(Self)
+        } else {
+            Err("too many")
+        }
     }
 }
 

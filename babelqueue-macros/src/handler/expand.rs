@@ -96,7 +96,14 @@ fn info(model: &Model<'_>) -> TokenStream {
     let (urn, aliases) = match &model.payload {
         Some(payload) if !fallback => {
             let payload = in_expression(payload);
-            let probe = format_ident!("{}", if model.batch.is_some() { "BatchProbe" } else { "Probe" });
+            let probe = format_ident!(
+                "{}",
+                if model.batch.is_some() {
+                    "BatchProbe"
+                } else {
+                    "Probe"
+                }
+            );
             // Asked, not required: a payload that is no message has its error in the body.
             let ask = |constant: &str| {
                 let constant = format_ident!("{constant}");
@@ -152,7 +159,10 @@ fn call(model: &Model<'_>) -> TokenStream {
     let (source, take) = if model.batch.is_some() {
         (format_ident!("FromBatch"), format_ident!("from_batch"))
     } else {
-        (format_ident!("FromDelivery"), format_ident!("from_delivery"))
+        (
+            format_ident!("FromDelivery"),
+            format_ident!("from_delivery"),
+        )
     };
     let bounds = extractors
         .iter()

@@ -2,7 +2,9 @@
 
 use proc_macro2::TokenStream;
 use syn::visit_mut::{VisitMut, visit_type_mut};
-use syn::{Attribute, Error, FnArg, GenericParam, Ident, LitStr, ReturnType, Signature, Type, Visibility};
+use syn::{
+    Attribute, Error, FnArg, GenericParam, Ident, LitStr, ReturnType, Signature, Type, Visibility,
+};
 
 use super::lifetimes;
 use super::parse::{self, Function, Options};

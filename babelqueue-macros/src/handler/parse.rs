@@ -74,7 +74,8 @@ pub(super) struct Options {
 pub(super) fn options(tokens: TokenStream) -> syn::Result<Options> {
     let mut options = Options::default();
     if let Some(TokenTree::Literal(literal)) = tokens.clone().into_iter().next() {
-        let message = "an option has a name: `batch`, `fallback`, `state = App` or `crate = \"path\"`";
+        let message =
+            "an option has a name: `batch`, `fallback`, `state = App` or `crate = \"path\"`";
         return Err(Error::new(literal.span(), message));
     }
     let parser = syn::meta::parser(|meta| {

@@ -12,9 +12,9 @@ mod outcome;
 mod payload;
 mod state;
 
+pub use batch::{Batch, BatchPayload, Deliveries, Input, Item, Ticket};
 #[doc(hidden)]
 pub use batch::{Gathered, gather};
-pub use batch::{Batch, BatchPayload, Deliveries, Input, Item, Ticket};
 pub use batch_extract::FromBatch;
 pub use error::{ErrorKind, HandlerError, IntoHandlerError, ResultExt, Verdict};
 #[doc(hidden)]
@@ -72,10 +72,7 @@ impl BatchRule {
 )]
 pub trait Handler<S> {
     /// Decodes the payload, gathers the arguments and runs the fn.
-    fn call<'d>(
-        input: Input<'d>,
-        state: &'d S,
-    ) -> impl Future<Output = HandlerResult> + Send + 'd;
+    fn call<'d>(input: Input<'d>, state: &'d S) -> impl Future<Output = HandlerResult> + Send + 'd;
 }
 
 /// Stands for a list entry that `#[cfg]` switched off.

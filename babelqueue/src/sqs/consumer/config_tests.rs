@@ -5,10 +5,12 @@ use std::borrow::Cow;
 
 use super::*;
 use crate::BoxError;
+use crate::aws::Settings;
 use crate::local::LocalSqs;
 use crate::pipeline::foreign::{Decoded, Foreign};
 use crate::pipeline::middleware::Work;
-use crate::policy::{Backoff, DeadLetterQueue};
+use crate::pipeline::{Handling, Next, Pipeline};
+use crate::policy::{Backoff, DeadLetterQueue, Rules, UnknownUrn};
 use crate::sqs::SqsConsumer;
 
 fn secs(seconds: u64) -> Duration {
@@ -182,10 +184,13 @@ fn c_026_every_option_is_listed() {
         visibility_timeout: _,
         heartbeat: _,
         max_handling_time: _,
-        handler_timeout: _,
         shutdown_timeout: _,
         shutdown_linger: _,
         startup_checks: _,
+        settings,
+    } = Options::default();
+    let Settings {
+        handler_timeout: _,
         backoff: _,
         release_delay: _,
         max_attempts: _,
@@ -206,7 +211,7 @@ fn c_026_every_option_is_listed() {
         lenient: _,
         retry_payload_errors: _,
         lang: _,
-    } = Options::default();
+    } = settings;
 }
 
 /// Every message in flight has one of these futures, so that its room counts.

@@ -19,15 +19,15 @@ const OPERATION: Duration = Duration::from_secs(15);
 
 /// The clients of a consumer: one for its receives, one for everything that settles.
 #[derive(Clone, Debug)]
-pub(super) struct Clients {
-    pub(super) receive: Client,
-    pub(super) settle: Client,
+pub(crate) struct Clients {
+    pub(crate) receive: Client,
+    pub(crate) settle: Client,
 }
 
 impl Clients {
     /// Derives both from the user's client. They share its HTTP connections, and one cache of
     /// credentials, with each other.
-    pub(super) fn derive(client: &Client, wait: Duration) -> Self {
+    pub(crate) fn derive(client: &Client, wait: Duration) -> Self {
         let config = client.config();
         let mut base = config.to_builder();
         if config.identity_cache().is_none() {
@@ -52,7 +52,7 @@ impl Clients {
 }
 
 /// A client whose every call ends in time, for publishing.
-pub(super) fn sending(client: &Client) -> Client {
+pub(crate) fn sending(client: &Client) -> Client {
     let config = client.config();
     let bounded = config
         .to_builder()

@@ -45,7 +45,7 @@ pub enum EndpointError {
 
 /// Refuses a queue URL of another host than the client's own endpoint. An endpoint that was set
 /// explicitly wins: behind a proxy, a VPC endpoint or an emulator the hosts may well differ.
-pub(super) fn check(client: &Client, queue_url: &str) -> Result<(), EndpointError> {
+pub(crate) fn check(client: &Client, queue_url: &str) -> Result<(), EndpointError> {
     let not_a_url = || EndpointError::NotAUrl {
         url: queue_url.to_owned(),
     };

@@ -10,7 +10,7 @@ use crate::lease::Lease;
 use crate::pipeline::{Attribute, DeliveryNumber, Record, Value};
 
 /// The record in a received message.
-pub(super) fn record(message: Message) -> Record {
+pub(crate) fn record(message: Message) -> Record {
     let mut system = message.attributes.unwrap_or_default();
     let mut take = |name| system.remove(&name);
     let receive_count = take(MessageSystemAttributeName::ApproximateReceiveCount);
@@ -52,7 +52,7 @@ fn from_sdk(attributes: HashMap<String, MessageAttributeValue>) -> Vec<Attribute
 }
 
 /// As the SDK sends them; `None` when there are none, so that the request has no such field.
-pub(super) fn to_sdk(
+pub(crate) fn to_sdk(
     attributes: Vec<Attribute>,
 ) -> Result<Option<HashMap<String, MessageAttributeValue>>, BuildError> {
     let convert = |attribute: Attribute| -> Result<_, BuildError> {
