@@ -54,6 +54,8 @@ pub struct Context {
     lease: Lease,
     /// Boxed, because few deliveries have one.
     span: Option<Box<tracing::Span>>,
+    #[cfg(feature = "lambda")]
+    invocation: Option<crate::invocation::Invocation>,
 }
 
 /// What SQS said of a delivery (SPEC §2.6).
@@ -98,6 +100,8 @@ impl Context {
             claim_token: OnceLock::new(),
             lease: Lease::new(),
             span: None,
+            #[cfg(feature = "lambda")]
+            invocation: None,
         }
     }
 
@@ -128,6 +132,20 @@ impl Context {
         self.span
             .as_deref()
             .map_or_else(tracing::Span::none, Clone::clone)
+    }
+
+    /// Puts the Lambda invocation in that brought the message: for drivers, and for tests.
+    #[cfg(feature = "lambda")]
+    #[must_use]
+    pub fn with_invocation(mut self, invocation: crate::invocation::Invocation) -> Self {
+        self.invocation = Some(invocation);
+        self
+    }
+
+    /// The Lambda invocation that brought the message, if one did.
+    #[cfg(feature = "lambda")]
+    pub fn invocation(&self) -> Option<&crate::invocation::Invocation> {
+        self.invocation.as_ref()
     }
 
     /// The whole envelope as it came; its `attempts` is the wire value.

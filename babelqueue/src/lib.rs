@@ -36,6 +36,7 @@
 //! | write a handler, its arguments and its answer | [`babel_handler`], [`FromDelivery`], [`Outcome`], [`HandlerError`] |
 //! | list handlers | [`Router::from_handlers!`], [`Routes`] |
 //! | consume a queue, or several | [`SqsConsumer`], [`ConsumerGroup`], [`policy`] |
+//! | run the same handlers behind AWS Lambda | `lambda`, behind the feature of that name |
 //! | put layers around handlers | [`middleware`] |
 //! | consume what others send: plain JSON, SNS, EventBridge | [`decode`] |
 //! | read or write envelopes by hand | [`envelope`] |
@@ -56,6 +57,10 @@ mod error;
 pub mod handler;
 #[cfg(feature = "idempotency")]
 pub mod idempotency;
+#[cfg(feature = "lambda")]
+mod invocation;
+#[cfg(feature = "lambda")]
+pub mod lambda;
 mod lease;
 #[cfg(feature = "local")]
 pub mod local;
@@ -139,6 +144,8 @@ pub use handler::{
     Attempts, Batch, FromBatch, FromDelivery, FromRef, HandlerError, Outcome, ResultExt, State,
     TraceId,
 };
+#[cfg(feature = "lambda")]
+pub use lambda::LambdaConsumer;
 pub use lease::{Lease, Lost};
 pub use message::{BabelMessage, Publish, PublishError, Published};
 pub use names::Router;

@@ -39,6 +39,22 @@ pub enum BuildError {
     )]
     NoDeadLetterQueue,
 
+    /// Two retry policies at the same time.
+    #[cfg(feature = "lambda")]
+    #[error(
+        "`retry_backoff` and `retry` (or `release_delay`) are two answers to one question: keep \
+         one of them"
+    )]
+    TwoBackoffs,
+
+    /// An option for which calls to SQS are made.
+    #[cfg(feature = "lambda")]
+    #[error("`{option}` needs a client of SQS: add `.client(aws_sdk_sqs::Client::new(&config))`")]
+    NoClient {
+        /// The option.
+        option: &'static str,
+    },
+
     /// The dead-letter queue is the queue consumed from.
     #[error("`{queue}` cannot be its own dead-letter queue: name another one")]
     OwnDeadLetterQueue {

@@ -51,6 +51,18 @@ impl Clients {
     }
 }
 
+/// A client for settling in the queue's own region, which the user's client need not have.
+#[cfg(feature = "lambda")]
+pub(crate) fn settling_in(client: &Client, region: &str) -> Client {
+    let config = client.config();
+    let own = config
+        .to_builder()
+        .region(aws_sdk_sqs::config::Region::new(region.to_owned()))
+        .timeout_config(bounded(config.timeout_config()))
+        .retry_partition(own_partition());
+    Client::from_conf(own.build())
+}
+
 /// A client whose every call ends in time, for publishing.
 pub(crate) fn sending(client: &Client) -> Client {
     let config = client.config();

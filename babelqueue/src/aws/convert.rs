@@ -26,6 +26,8 @@ pub(crate) fn record(message: Message) -> Record {
         group_id,
         visible_after: None,
         lease: Lease::new(),
+        #[cfg(feature = "lambda")]
+        invocation: None,
         sent_at: sent_at.and_then(|millis| millis.parse().ok()),
         first_received_at: first.and_then(|millis| millis.parse().ok()),
     }

@@ -207,6 +207,21 @@ impl Deliveries {
         }
     }
 
+    /// Fails those that `is_failed` tells of and that nothing failing was said of.
+    #[cfg(feature = "lambda")]
+    pub(crate) fn fail_where(
+        &self,
+        is_failed: impl Fn(&Delivery) -> bool,
+        error: impl Fn() -> HandlerError,
+    ) {
+        let mut verdicts = self.verdicts.lock();
+        for (delivery, verdict) in self.deliveries.iter().zip(verdicts.iter_mut()) {
+            if !verdict.as_ref().is_some_and(is_failing) && is_failed(delivery) {
+                *verdict = Some(Err(error()));
+            }
+        }
+    }
+
     /// The result of every message, after the handler has ended with `answer`: what was said of
     /// it alone, else the answer. Later words of tickets are lost.
     pub fn results(&self, answer: HandlerResult) -> Vec<HandlerResult> {
@@ -218,17 +233,18 @@ impl Deliveries {
                 .collect(),
             Err(error) => {
                 let errors = error.repeated(verdicts.len());
-                let failing = |verdict: &HandlerResult| {
-                    !matches!(verdict, Ok(Outcome::Done | Outcome::Discard))
-                };
                 verdicts
                     .into_iter()
                     .zip(errors)
-                    .map(|(verdict, error)| verdict.filter(failing).unwrap_or(Err(error)))
+                    .map(|(verdict, error)| verdict.filter(is_failing).unwrap_or(Err(error)))
                     .collect()
             }
         }
     }
+}
+
+fn is_failing(verdict: &HandlerResult) -> bool {
+    !matches!(verdict, Ok(Outcome::Done | Outcome::Discard))
 }
 
 /// What a handler is called for: [`Routes::dispatch`](crate::Routes::dispatch) takes it.

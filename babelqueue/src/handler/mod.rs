@@ -10,6 +10,7 @@ mod extract;
 mod json_path;
 mod outcome;
 mod payload;
+mod session;
 mod state;
 
 pub use batch::{Batch, BatchPayload, Deliveries, Input, Item, Ticket};
@@ -24,6 +25,7 @@ pub use outcome::{HandlerResult, IntoOutcome, Outcome};
 #[doc(hidden)]
 pub use payload::{FallbackPayload, fallback, payload};
 pub use payload::{Payload, PayloadError};
+pub use session::{FromClient, Session};
 pub use state::{FromRef, SharedState, State};
 
 /// What is known of a handler without its state: by which the router checks and displays it.

@@ -3,6 +3,7 @@
 //! perform what comes out. May read envelope, handler, router and policy; makes no SQS call.
 
 mod attribute;
+mod batch;
 mod bury;
 mod clock;
 mod copy;
@@ -14,6 +15,7 @@ mod handling;
 mod intake;
 mod layers;
 pub(crate) mod middleware;
+mod prepared;
 mod process;
 mod processed;
 mod record;
@@ -31,6 +33,7 @@ pub(crate) use handling::Handling;
 #[cfg(feature = "schema")]
 pub(crate) use handling::Validation;
 pub(crate) use middleware::{Next, Wrap, wrap};
+pub(crate) use prepared::Prepared;
 pub(crate) use process::{DeadLetterTarget, Pipeline, Redact, ReleaseDelay, UnknownHook};
 pub(crate) use processed::{Ending, Processed, Settlement};
 pub(crate) use record::{DeliveryNumber, Record};

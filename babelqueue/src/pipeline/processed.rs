@@ -9,9 +9,19 @@ use crate::policy::WireDelay;
 #[derive(Debug)]
 pub(crate) enum Settlement {
     Delete,
-    Release(WireDelay),
+    Release {
+        delay: WireDelay,
+        /// Whether somebody asked for this delay; else it is what the retry policy says.
+        stated: bool,
+    },
     DeadLetter(Box<DeadLetterMessage>),
     Leave,
+}
+
+impl Settlement {
+    pub(super) fn release(delay: WireDelay, stated: bool) -> Self {
+        Self::Release { delay, stated }
+    }
 }
 
 /// How the message ended, for the counters.
@@ -35,6 +45,15 @@ pub(crate) struct Processed {
 }
 
 impl Processed {
+    /// A message of which nothing is done.
+    pub(super) fn left(body: String) -> Self {
+        Self {
+            settlement: Settlement::Leave,
+            ending: Ending::Unhandled,
+            seen: Seen::Body(body),
+        }
+    }
+
     /// The envelope, if the body was one.
     pub(crate) fn envelope(&self) -> Option<&Envelope> {
         self.seen.envelope()

@@ -48,7 +48,7 @@ impl Driver {
         }
         match settlement {
             Settlement::Delete => self.delete(key),
-            Settlement::Release(delay) => self.release_failed(key, delay),
+            Settlement::Release { delay, .. } => self.release_failed(key, delay),
             Settlement::Leave => self.leave(key),
             Settlement::DeadLetter(message) => {
                 self.shared.counters().send_calls.one();
@@ -71,7 +71,7 @@ impl Driver {
             Ending::Failed => {
                 counters.failed.one();
                 self.tally.failed += 1;
-                if matches!(processed.settlement, Settlement::Release(_)) {
+                if matches!(processed.settlement, Settlement::Release { .. }) {
                     counters.retried.one();
                 }
             }
