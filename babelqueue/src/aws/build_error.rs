@@ -55,6 +55,16 @@ pub enum BuildError {
         option: &'static str,
     },
 
+    /// A batch handler on a FIFO queue.
+    #[error(
+        "`{queue}` is a FIFO queue, and the router has batch handlers, which would break the \
+         order of its groups: take one message at a time (`#[babel_handler]` without `batch`)"
+    )]
+    BatchOnFifo {
+        /// Name of the queue.
+        queue: String,
+    },
+
     /// The dead-letter queue is the queue consumed from.
     #[error("`{queue}` cannot be its own dead-letter queue: name another one")]
     OwnDeadLetterQueue {

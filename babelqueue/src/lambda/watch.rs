@@ -30,6 +30,10 @@ impl Dispatch for Watched {
         self.0.batch_rule(handler)
     }
 
+    fn takes_batches(&self) -> bool {
+        self.0.takes_batches()
+    }
+
     fn call(&self, handler: usize, delivery: Delivery) -> BoxFuture<'static, HandlerResult> {
         let call = self.0.call(handler, delivery.clone());
         Box::pin(async move {

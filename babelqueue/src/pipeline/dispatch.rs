@@ -19,6 +19,9 @@ pub(crate) trait Dispatch: Send + Sync {
     /// How the handler with this number takes batches, if it does.
     fn batch_rule(&self, handler: usize) -> Option<BatchRule>;
 
+    /// Whether any handler takes batches.
+    fn takes_batches(&self) -> bool;
+
     /// Runs a batch handler. What it says of single messages is in `batch` afterwards.
     fn call_batch(
         &self,
@@ -60,6 +63,10 @@ where
 
     fn batch_rule(&self, handler: usize) -> Option<BatchRule> {
         self.router.batch_rule(handler)
+    }
+
+    fn takes_batches(&self) -> bool {
+        self.router.takes_batches()
     }
 
     fn call_batch(

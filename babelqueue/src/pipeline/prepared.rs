@@ -42,6 +42,19 @@ impl Prepared {
         Some((handler, dispatch.batch_rule(handler)))
     }
 
+    /// How long the message stays invisible from now on, if that is known.
+    pub(crate) fn set_visible_after(&mut self, time: Option<std::time::Duration>) {
+        self.record.visible_after = time;
+    }
+
+    #[cfg(test)]
+    pub(crate) fn refused_for_tests(record: Record) -> Self {
+        Self {
+            record,
+            looked: Looked::Panicked(Panicked(String::new())),
+        }
+    }
+
     /// A text attribute of the message.
     pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
         match &self.looked {

@@ -41,6 +41,11 @@ pub trait RouteTable: Copy + Send + Sync + 'static {
         Self::PARTS.entry(handler).and_then(|entry| entry.batch)
     }
 
+    /// Whether any handler takes batches.
+    fn takes_batches(&self) -> bool {
+        (0..Self::PARTS.len()).any(|handler| self.batch_rule(handler).is_some())
+    }
+
     /// Joins two routers. A URN that both have does not build; between named routers
     /// (`from_handlers![pub struct Orders; …]`), [`Router::merge!`](crate::Router::merge) finds
     /// it in `cargo check` already.

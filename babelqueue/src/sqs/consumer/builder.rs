@@ -94,6 +94,16 @@ impl<R, S> SqsConsumerBuilder<R, S> {
         self.with(|options| options.batch_size = messages)
     }
 
+    /// How many messages a batch handler gets at most, 10 unless set, and how long the first of
+    /// them waits for others, 200 ms unless set. At most `max_in_flight`, and only on standard
+    /// queues; a batch takes one of the places of `concurrency`.
+    pub fn handler_batch(self, messages: usize, linger: Duration) -> Self {
+        self.with(|options| {
+            options.handler_batch = messages;
+            options.handler_linger = linger;
+        })
+    }
+
     /// How long a receive waits for a message: whole seconds up to 20, 20 unless set.
     pub fn wait_time(self, wait: Duration) -> Self {
         self.with(|options| options.wait_time = wait)

@@ -27,6 +27,9 @@ pub(super) struct Config {
     pub(super) max_in_flight: usize,
     pub(super) max_in_flight_bytes: Option<usize>,
     pub(super) batch_size: usize,
+    pub(super) handler_batch: usize,
+    pub(super) handler_linger: Duration,
+    pub(super) takes_batches: bool,
     pub(super) wait_seconds: i32,
     pub(super) visibility_seconds: Option<i32>,
     pub(super) heartbeat: bool,
@@ -56,7 +59,9 @@ pub(super) fn assemble(
     options: Options,
     dispatch: Arc<dyn Dispatch>,
 ) -> Result<Shared, BuildError> {
-    let config = check(&queue_url, &options)?;
+    let mut config = check(&queue_url, &options)?;
+    config.takes_batches = dispatch.takes_batches();
+    check_batches(&config)?;
     endpoint::check(&client, &queue_url)?;
     if let Some(url) = &config.dead_letter_url {
         endpoint::check(&client, url)?;
@@ -133,6 +138,9 @@ fn check(queue_url: &str, options: &Options) -> Result<Config, BuildError> {
         max_in_flight,
         max_in_flight_bytes: options.max_in_flight_bytes,
         batch_size: options.batch_size,
+        handler_batch: options.handler_batch,
+        handler_linger: options.handler_linger,
+        takes_batches: false,
         wait_seconds,
         visibility_seconds,
         heartbeat: options.heartbeat,
@@ -141,6 +149,32 @@ fn check(queue_url: &str, options: &Options) -> Result<Config, BuildError> {
         shutdown_linger: options.shutdown_linger,
         startup_checks: options.startup_checks,
     })
+}
+
+/// Refuses what batch handlers cannot have.
+fn check_batches(config: &Config) -> Result<(), BuildError> {
+    if !config.takes_batches {
+        return Ok(());
+    }
+    if config.fifo {
+        return Err(BuildError::BatchOnFifo {
+            queue: queue_name(&config.queue_url).to_owned(),
+        });
+    }
+    at_least_one("handler_batch", config.handler_batch)?;
+    if config.handler_batch > config.max_in_flight {
+        let range = "at most `max_in_flight`, or more can never come together";
+        return Err(BuildError::range(
+            "handler_batch",
+            config.handler_batch,
+            range,
+        ));
+    }
+    if config.handler_linger > LONGEST_STOP {
+        let linger = format!("{:?}", config.handler_linger);
+        return Err(BuildError::range("handler_batch", linger, "up to 12 h"));
+    }
+    Ok(())
 }
 
 fn at_least_one(option: &'static str, value: usize) -> Result<(), BuildError> {

@@ -19,6 +19,8 @@ pub(super) struct Options {
     pub(super) shutdown_timeout: Duration,
     pub(super) shutdown_linger: Duration,
     pub(super) startup_checks: bool,
+    pub(super) handler_batch: usize,
+    pub(super) handler_linger: Duration,
     pub(super) settings: Settings,
 }
 
@@ -36,6 +38,8 @@ impl Default for Options {
             shutdown_timeout: Duration::from_secs(20),
             shutdown_linger: Duration::from_millis(250),
             startup_checks: true,
+            handler_batch: 10,
+            handler_linger: Duration::from_millis(200),
             settings: Settings::default(),
         }
     }
