@@ -36,6 +36,7 @@
 //! | write a handler, its arguments and its answer | [`babel_handler`], [`FromDelivery`], [`Outcome`], [`HandlerError`] |
 //! | list handlers | [`Router::from_handlers!`], [`Routes`] |
 //! | consume a queue, or several | [`SqsConsumer`], [`ConsumerGroup`], [`policy`] |
+//! | run the same handlers behind AWS Lambda | `lambda`, behind the feature of that name |
 //! | put layers around handlers | [`middleware`] |
 //! | consume what others send: plain JSON, SNS, EventBridge | [`decode`] |
 //! | read or write envelopes by hand | [`envelope`] |
@@ -49,6 +50,8 @@
 #[allow(unused_extern_crates)]
 extern crate self as babelqueue;
 
+#[cfg(feature = "sqs")]
+mod aws;
 pub mod context;
 #[cfg(any(feature = "payload-store", feature = "sqs"))]
 mod digest;
@@ -57,6 +60,10 @@ mod error;
 pub mod handler;
 #[cfg(feature = "idempotency")]
 pub mod idempotency;
+#[cfg(feature = "lambda")]
+mod invocation;
+#[cfg(feature = "lambda")]
+pub mod lambda;
 mod lease;
 #[cfg(feature = "local")]
 pub mod local;
@@ -139,8 +146,11 @@ pub use context::{Context, Delivery, Source};
 pub use envelope::{Envelope, Headers, Meta};
 pub use error::Error;
 pub use handler::{
-    Attempts, FromDelivery, FromRef, HandlerError, Outcome, ResultExt, State, TraceId,
+    Attempts, Batch, FromBatch, FromDelivery, FromRef, HandlerError, Outcome, ResultExt, State,
+    TraceId,
 };
+#[cfg(feature = "lambda")]
+pub use lambda::LambdaConsumer;
 pub use lease::{Lease, Lost};
 pub use message::{BabelMessage, Publish, PublishError, Published};
 pub use names::Router;
@@ -162,9 +172,9 @@ struct Readme;
 pub mod prelude {
     pub use crate::names::Router;
     pub use crate::{
-        Attempts, BabelMessage, Backoff, Context, DeadLetterQueue, Envelope, FromDelivery, FromRef,
-        HandlerError, Headers, Jitter, Meta, Outcome, Publish, ResultExt, RouteTable, Routes,
-        State, TraceId, UnknownUrn, babel_handler,
+        Attempts, BabelMessage, Backoff, Batch, Context, DeadLetterQueue, Envelope, FromDelivery,
+        FromRef, HandlerError, Headers, Jitter, Meta, Outcome, Publish, ResultExt, RouteTable,
+        Routes, State, TraceId, UnknownUrn, babel_handler,
     };
     #[cfg(feature = "sqs")]
     pub use crate::{BufferedPublisher, ConsumerGroup, SqsConsumer, SqsPublisher, shutdown_signal};

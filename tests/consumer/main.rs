@@ -1,6 +1,7 @@
 //! The polling consumer against the embedded SQS, on tokio's paused clock: time passes only
 //! when everything waits for it. Tests named `c_…` are the cases of that number.
 
+mod batches;
 mod build;
 mod chaos;
 mod claims;

@@ -65,6 +65,11 @@ impl Lab {
         });
     }
 
+    /// Notes a call of another handler than `task`.
+    pub fn begin(&self, name: &str) {
+        self.note(name, "begin", 0);
+    }
+
     pub fn log(&self) -> Vec<Entry> {
         self.log.lock().unwrap().clone()
     }

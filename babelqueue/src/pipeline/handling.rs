@@ -13,7 +13,7 @@ use super::middleware::{Call, Outcomes, Work};
 use crate::context::Delivery;
 #[cfg(feature = "schema")]
 use crate::handler::Verdict;
-use crate::handler::{ErrorKind, HandlerError, HandlerResult};
+use crate::handler::{Deliveries, ErrorKind, HandlerError, HandlerResult};
 #[cfg(feature = "schema")]
 use crate::schema::{SchemaProvider, ValidationError};
 use crate::{BoxError, BoxFuture};
@@ -38,16 +38,57 @@ pub(crate) struct Validation {
 impl Handling {
     /// Runs the handler with this number.
     pub(super) async fn run(&self, handler: usize, delivery: Delivery) -> HandlerResult {
-        #[cfg(feature = "schema")]
-        if let Some(validation) = &self.validation {
-            validation.check(&delivery)?;
+        if let Some(fault) = self.check(&delivery) {
+            return Err(fault);
         }
-        self.fenced(handler, delivery).await
+        self.fenced(|| self.dispatch.call(handler, delivery)).await
+    }
+
+    /// Runs the batch handler with this number. A payload that violates its schema fails alone.
+    pub(super) async fn run_batch(
+        &self,
+        handler: usize,
+        deliveries: Vec<Delivery>,
+    ) -> Vec<HandlerResult> {
+        let mut valid = Vec::with_capacity(deliveries.len());
+        let mut checked = Vec::with_capacity(deliveries.len());
+        for delivery in deliveries {
+            let fault = self.check(&delivery);
+            if fault.is_none() {
+                valid.push(delivery);
+            }
+            checked.push(fault);
+        }
+        let mut results = Vec::new().into_iter();
+        if !valid.is_empty() {
+            let batch = Arc::new(Deliveries::new(valid));
+            let call = || self.dispatch.call_batch(handler, Arc::clone(&batch));
+            let answer = self.fenced(call).await;
+            results = batch.results(answer).into_iter();
+        }
+        let result = |fault: Option<HandlerError>| match fault {
+            Some(error) => Some(Err(error)),
+            None => results.next(),
+        };
+        checked.into_iter().filter_map(result).collect()
+    }
+
+    #[cfg(feature = "schema")]
+    fn check(&self, delivery: &Delivery) -> Option<HandlerError> {
+        self.validation.as_ref()?.check(delivery).err()
+    }
+
+    #[cfg(not(feature = "schema"))]
+    fn check(&self, _: &Delivery) -> Option<HandlerError> {
+        None
     }
 
     /// A panic and the timeout become the handler's failure.
-    async fn fenced(&self, handler: usize, delivery: Delivery) -> HandlerResult {
-        let call = AssertUnwindSafe(self.dispatch.call(handler, delivery)).catch_unwind();
+    async fn fenced(
+        &self,
+        call: impl FnOnce() -> BoxFuture<'static, HandlerResult>,
+    ) -> HandlerResult {
+        let call = AssertUnwindSafe(call()).catch_unwind();
         let ended = match self.timeout {
             None => call.await,
             Some(limit) => match tokio::time::timeout(limit, call).await {
@@ -67,14 +108,21 @@ impl Call for Arc<Handling> {
     fn call(&self, work: Work) -> BoxFuture<'static, Result<Outcomes, BoxError>> {
         let handling = Self::clone(self);
         Box::pin(async move {
-            let Work::One(delivery) = work;
-            let urn = delivery.context().urn();
+            let urn = work.urn();
             let Some(handler) = handling.dispatch.find(urn) else {
                 let urn = urn.to_owned();
                 return Err(UnknownUrnError { urn }.into());
             };
-            let outcome = handling.run(handler, delivery).await?;
-            Ok(Outcomes::all(outcome))
+            match work {
+                Work::One(delivery) => {
+                    let outcome = handling.run(handler, delivery).await?;
+                    Ok(Outcomes::all(outcome))
+                }
+                Work::Batch(deliveries) => {
+                    let results = handling.run_batch(handler, deliveries).await;
+                    Ok(Outcomes::each(results))
+                }
+            }
         })
     }
 }

@@ -31,6 +31,8 @@ pub(crate) enum Opened {
     Poison { body: String, error: DecodeError },
     /// A decoder's own, and unreadable; the body as it came.
     Unreadable { body: String, error: ForeignError },
+    /// A decoder's own, and not wanted.
+    Skipped { body: String },
     /// Decoded, but the body's version is not 1.
     UnsupportedVersion {
         envelope: Envelope,
@@ -110,6 +112,7 @@ pub(crate) fn open(record: &mut Record, reading: Reading<'_>) -> Opened {
         Ok(Unfolded::NotMine) => {
             classify(Envelope::try_decode(body), None, record, reading.lenient)
         }
+        Ok(Unfolded::Skipped) => Opened::Skipped { body },
         Ok(Unfolded::Gated { declared }) => Opened::Gated { body, declared },
         Ok(Unfolded::Read { result, attributes }) => {
             #[cfg(feature = "payload-store")]

@@ -3,6 +3,7 @@
 //! perform what comes out. May read envelope, handler, router and policy; makes no SQS call.
 
 mod attribute;
+mod batch;
 mod bury;
 mod clock;
 mod copy;
@@ -16,6 +17,7 @@ mod layers;
 pub(crate) mod middleware;
 #[cfg(feature = "payload-store")]
 mod payloads;
+mod prepared;
 mod process;
 mod processed;
 mod record;
@@ -35,6 +37,7 @@ pub(crate) use handling::Validation;
 pub(crate) use middleware::{Next, Wrap, wrap};
 #[cfg(feature = "payload-store")]
 pub(crate) use payloads::Payloads;
+pub(crate) use prepared::Prepared;
 pub(crate) use process::{DeadLetterTarget, Pipeline, Redact, ReleaseDelay, UnknownHook};
 pub(crate) use processed::{Ending, Processed, Settlement};
 pub(crate) use record::{DeliveryNumber, Record};

@@ -13,6 +13,7 @@ use tokio::sync::Semaphore;
 use super::attribute::Attribute;
 use super::failure::{Panicked, chain_text, panic_text};
 use super::intake::{Opened, open};
+use super::layers::Place;
 use super::process::{Cause, Pipeline};
 use super::processed::{Processed, Seen};
 use super::record::Record;
@@ -212,6 +213,17 @@ impl Pipeline {
             record.attributes = came;
         }
         opened
+    }
+
+    /// Takes a message all the way whose body is a pointer.
+    pub(super) async fn process_pointer(&self, mut record: Record, found: Found) -> Processed {
+        let opened = self.follow(&mut record, found).await;
+        let mut processed = match self.sort(&record, opened) {
+            Ok(delivery) => self.route(&record, delivery, Place::Alone).await,
+            Err(opened) => *self.refuse(&record, *opened),
+        };
+        processed.offloaded = record.offloaded;
+        processed
     }
 
     /// Ends a message whose pointer could not be followed.

@@ -16,8 +16,8 @@ use super::failure::{
 };
 use super::foreign::Decode;
 use super::handling::Handling;
-use super::intake::{Opened, Reading, open};
-use super::layers::Layered;
+use super::intake::Opened;
+use super::layers::{Layered, Place};
 use super::middleware::Next;
 use super::processed::{Ending, Processed, Seen, Settlement};
 use super::record::Record;
@@ -103,55 +103,32 @@ impl Pipeline {
     /// Takes one message all the way. Panics of user code end in the settlement of this message.
     pub(crate) async fn process(&self, mut record: Record) -> Processed {
         match self.begin(&mut record) {
-            Begun::Delivery(delivery) => self.route(&record, delivery).await,
+            Begun::Delivery(delivery) => self.route(&record, delivery, Place::Alone).await,
             Begun::Ended(processed) => *processed,
             #[cfg(feature = "payload-store")]
-            Begun::Pointer(found) => {
-                Box::pin(async move {
-                    let opened = self.follow(&mut record, *found).await;
-                    let mut processed = match self.conclude(&record, opened) {
-                        Ok(delivery) => self.route(&record, delivery).await,
-                        Err(processed) => *processed,
-                    };
-                    processed.offloaded = record.offloaded;
-                    processed
-                })
-                .await
-            }
+            Begun::Pointer(found) => Box::pin(self.process_pointer(record, *found)).await,
         }
     }
 
     /// The part that waits for nothing, apart from the future for its room: the delivery that a
     /// handler may have, or the end of a message that none gets.
     fn begin(&self, record: &mut Record) -> Begun {
-        match open(record, self.reading()) {
-            #[cfg(feature = "payload-store")]
-            Opened::Pointer(found) => Begun::Pointer(found),
-            opened => self
-                .conclude(record, opened)
-                .map_or_else(Begun::Ended, Begun::Delivery),
+        match self.look(record) {
+            Ok(delivery) => Begun::Delivery(delivery),
+            Err(opened) => match *opened {
+                #[cfg(feature = "payload-store")]
+                Opened::Pointer(found) => Begun::Pointer(found),
+                opened => Begun::Ended(self.refuse(record, opened)),
+            },
         }
     }
 
-    pub(super) fn reading(&self) -> Reading<'_> {
-        Reading {
-            lenient: self.lenient,
-            decoders: &self.decoders,
-            queue: &self.queue,
-            #[cfg(feature = "payload-store")]
-            payloads: self.payloads.as_ref(),
-        }
-    }
-
-    pub(super) fn conclude(
-        &self,
-        record: &Record,
-        opened: Opened,
-    ) -> Result<Delivery, Box<Processed>> {
-        Err(Box::new(match opened {
+    /// The end of a message that no handler may have.
+    pub(super) fn refuse(&self, record: &Record, opened: Opened) -> Box<Processed> {
+        Box::new(match opened {
             #[cfg(feature = "payload-store")]
             Opened::Unfollowed { body, error } => self.unfollowed(record, body, &error),
-            // It is to be followed, and nothing to conclude.
+            // It is to be followed, and nothing to refuse.
             #[cfg(feature = "payload-store")]
             Opened::Pointer(found) => Processed::left(found.body),
             Opened::Gated { body, declared } => {
@@ -185,29 +162,22 @@ impl Pipeline {
                 let seen = Seen::Envelope(Box::new(envelope), received);
                 self.finish(record, seen, Event::NotAccepted, Some(cause))
             }
-            Opened::Accepted {
-                envelope,
-                attempts,
-                trace_id,
-            } => {
-                let headers = record.headers();
-                let source = record.source(&self.queue);
-                let mut context = Context::new(envelope, attempts, headers, source)
-                    .with_lease(record.lease.clone());
-                if let Some(trace_id) = trace_id {
-                    context = context.with_trace_id(trace_id);
-                }
-                return Ok(Delivery::new(context));
+            Opened::Skipped { body } => {
+                tracing::debug!(
+                    queue = &*self.queue,
+                    message_id = record.message_id,
+                    "skipped by a decoder"
+                );
+                Processed::new(Settlement::Delete, Ending::Discarded, Seen::Body(body))
             }
-        }))
+            // It is a delivery, and nothing to refuse.
+            Opened::Accepted { envelope, .. } => Processed::left(envelope.into_body()),
+        })
     }
 
-    pub(super) async fn route(&self, record: &Record, delivery: Delivery) -> Processed {
-        let context = delivery.context();
-        let Some(handler) = self.handling.dispatch.find(context.urn()) else {
-            return self.unknown_urn(record, delivery).await;
-        };
-        let span = tracing::info_span!(
+    /// The span of one message (SPEC §4.5).
+    pub(super) fn span(&self, record: &Record, context: &Context, handler: usize) -> tracing::Span {
+        tracing::info_span!(
             "process",
             urn = context.urn(),
             handler = self.handling.dispatch.handler_name(handler),
@@ -215,10 +185,27 @@ impl Pipeline {
             message_id = context.source().message_id,
             trace_id = context.trace_id(),
             attempts = context.attempts(),
-        );
+            request_id = record.request_id(),
+        )
+    }
+
+    pub(super) async fn route(
+        &self,
+        record: &Record,
+        delivery: Delivery,
+        place: Place<'_>,
+    ) -> Processed {
+        let context = delivery.context();
+        let Some(handler) = self.handling.dispatch.find(context.urn()) else {
+            return self.unknown_urn(record, delivery).await;
+        };
+        let span = match place {
+            Place::Alone => self.span(record, context, handler),
+            Place::Shared(_) => context.span(),
+        };
         let delivery_number = context.attempts().saturating_add(1);
         // What a handler's own fence does not hold: layers, stores and schemas are user code, too.
-        let layered = AssertUnwindSafe(self.layered(record, handler, delivery.clone()));
+        let layered = AssertUnwindSafe(self.layered(record, handler, delivery.clone(), place));
         let layered = layered.catch_unwind().instrument(span).await;
         let layered = layered.unwrap_or_else(|panic| {
             let panicked = Panicked(panic_text(&*panic));
@@ -232,7 +219,11 @@ impl Pipeline {
             Layered::Held(remaining) => {
                 // At once would only be the same answer again.
                 let delay = WireDelay::given(remaining.max(Duration::from_secs(1)));
-                return self.unreported(Settlement::Release(delay), Ending::Unhandled, delivery);
+                return self.unreported(
+                    Settlement::release(delay, true),
+                    Ending::Unhandled,
+                    delivery,
+                );
             }
         };
         let event = Event::Handled {
@@ -329,7 +320,10 @@ impl Pipeline {
         let settlement = match decision.action {
             Action::Delete => Settlement::Delete,
             Action::Leave => Settlement::Leave,
-            Action::Release(pause) => Settlement::Release(self.pause(pause, record, &seen)),
+            Action::Release(pause) => {
+                let stated = matches!(pause, Pause::Given(_));
+                Settlement::release(self.pause(pause, record, &seen), stated)
+            }
             Action::DeadLetter(kind) => self.copy(kind, record, &seen, cause),
         };
         Processed::new(settlement, ending, seen)
@@ -349,12 +343,11 @@ impl Pipeline {
                 "SQS did not tell the receive count: the attempts of this message cannot advance"
             );
         }
-        let delay = match (pause, &self.release_delay) {
-            (Pause::Given(delay), _) => WireDelay::given(delay),
-            (Pause::Policy, Some(release_delay)) => WireDelay::given(release_delay(attempts)),
-            (Pause::Policy, None) => {
+        let delay = match pause {
+            Pause::Given(delay) => WireDelay::given(delay),
+            Pause::Policy => {
                 let n = receives.unwrap_or(attempts.saturating_add(1));
-                WireDelay::computed(self.backoff.delay_seconds(n, fastrand::f64()))
+                self.retry_delay(n, attempts)
             }
         };
         if delay.altered {
@@ -366,6 +359,14 @@ impl Pipeline {
             );
         }
         delay
+    }
+
+    /// What the retry policy says after receive `n`, with so many attempts before.
+    pub(crate) fn retry_delay(&self, n: u64, attempts: u64) -> WireDelay {
+        match &self.release_delay {
+            Some(release_delay) => WireDelay::given(release_delay(attempts)),
+            None => WireDelay::computed(self.backoff.delay_seconds(n, fastrand::f64())),
+        }
     }
 }
 

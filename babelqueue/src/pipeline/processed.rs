@@ -9,9 +9,19 @@ use crate::policy::WireDelay;
 #[derive(Debug)]
 pub(crate) enum Settlement {
     Delete,
-    Release(WireDelay),
+    Release {
+        delay: WireDelay,
+        /// Whether somebody asked for this delay; else it is what the retry policy says.
+        stated: bool,
+    },
     DeadLetter(Box<DeadLetterMessage>),
     Leave,
+}
+
+impl Settlement {
+    pub(super) fn release(delay: WireDelay, stated: bool) -> Self {
+        Self::Release { delay, stated }
+    }
 }
 
 /// How the message ended, for the counters.
@@ -49,7 +59,6 @@ impl Processed {
     }
 
     /// A message of which nothing is done.
-    #[cfg(feature = "payload-store")]
     pub(super) fn left(body: String) -> Self {
         Self::new(Settlement::Leave, Ending::Unhandled, Seen::Body(body))
     }

@@ -67,6 +67,8 @@ where
 pub enum Decoded {
     /// Nothing: the next decoder is asked, and the contract in the end.
     NotMine,
+    /// A message that nobody wants: it is deleted, counted as discarded, and not reported.
+    Skip,
     /// The envelope that the handler gets. It must have what every envelope has
     /// ([`Foreign::envelope`] begins one).
     Message(Box<Envelope>),

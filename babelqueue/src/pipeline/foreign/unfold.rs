@@ -18,6 +18,8 @@ pub(crate) struct ForeignError(#[source] pub(crate) BoxError);
 pub(crate) enum Unfolded {
     /// It is nobody's.
     NotMine,
+    /// It is not wanted.
+    Skipped,
     /// The version attribute that it carries inside is not 1.
     Gated { declared: String },
     /// What it turned out to be, with the attributes that count.
@@ -46,6 +48,7 @@ pub(crate) fn unfold(
         };
         match decoder.decode(&message).map_err(ForeignError)? {
             Decoded::NotMine => {}
+            Decoded::Skip => return Ok(Unfolded::Skipped),
             Decoded::Message(envelope) => {
                 return Ok(Unfolded::Read {
                     result: Ok(*envelope),

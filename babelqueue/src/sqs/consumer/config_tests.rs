@@ -5,10 +5,12 @@ use std::borrow::Cow;
 
 use super::*;
 use crate::BoxError;
+use crate::aws::Settings;
 use crate::local::LocalSqs;
 use crate::pipeline::foreign::{Decoded, Foreign};
 use crate::pipeline::middleware::Work;
-use crate::policy::{Backoff, DeadLetterQueue};
+use crate::pipeline::{Handling, Next, Pipeline};
+use crate::policy::{Backoff, DeadLetterQueue, Rules, UnknownUrn};
 use crate::sqs::SqsConsumer;
 
 fn secs(seconds: u64) -> Duration {
@@ -51,6 +53,7 @@ async fn c_026_no_setting_is_lost_when_a_configuration_is_copied() {
     .max_in_flight(7)
     .max_in_flight_bytes(9_000)
     .batch_size(2)
+    .handler_batch(5, secs(9))
     .wait_time(secs(4))
     .visibility_timeout(secs(55))
     .heartbeat(false)
@@ -107,6 +110,9 @@ async fn c_026_no_setting_is_lost_when_a_configuration_is_copied() {
         max_in_flight,
         max_in_flight_bytes,
         batch_size,
+        handler_batch,
+        handler_linger,
+        takes_batches,
         wait_seconds,
         visibility_seconds,
         heartbeat,
@@ -122,6 +128,8 @@ async fn c_026_no_setting_is_lost_when_a_configuration_is_copied() {
     assert_eq!(dead_letter_url, Some(sqs.queue_url("second-dead")));
     assert_eq!((concurrency, max_in_flight), (3, 7));
     assert_eq!((max_in_flight_bytes, batch_size), (Some(9_000), 2));
+    assert_eq!((handler_batch, handler_linger), (5, secs(9)));
+    assert!(!takes_batches, "the router has none");
     assert_eq!((wait_seconds, visibility_seconds), (4, Some(55)));
     assert_eq!((heartbeat, startup_checks, fifo), (false, false, false));
     assert_eq!(max_handling_time, secs(66));
@@ -204,14 +212,19 @@ fn c_026_every_option_is_listed() {
         max_in_flight: _,
         max_in_flight_bytes: _,
         batch_size: _,
+        handler_batch: _,
+        handler_linger: _,
         wait_time: _,
         visibility_timeout: _,
         heartbeat: _,
         max_handling_time: _,
-        handler_timeout: _,
         shutdown_timeout: _,
         shutdown_linger: _,
         startup_checks: _,
+        settings,
+    } = Options::default();
+    let Settings {
+        handler_timeout: _,
         backoff: _,
         release_delay: _,
         max_attempts: _,
@@ -234,7 +247,7 @@ fn c_026_every_option_is_listed() {
         lenient: _,
         retry_payload_errors: _,
         lang: _,
-    } = Options::default();
+    } = settings;
 }
 
 /// Every message in flight has one of these futures, so that its room counts.

@@ -12,9 +12,11 @@ mod lanes;
 mod payloads;
 mod permits;
 mod polls;
+mod pools;
 mod releases;
 mod settling;
 mod stop;
+mod tasks;
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -29,27 +31,29 @@ use tokio::time::{Instant, sleep_until};
 use self::arrivals::Arrivals;
 use self::calls::{Done, Received};
 use self::deletes::Deletes;
-use self::flights::{Flights, Key};
+use self::flights::Flights;
 use self::heartbeat::Heartbeat;
 use self::lanes::Lanes;
 use self::permits::Permits;
 use self::polls::Polls;
+use self::pools::Pools;
 use self::releases::Release;
 use self::stop::Stopping;
 pub(super) use self::stop::{Signal, Stop};
+use self::tasks::{Ended, Keys};
 use super::error::RunError;
 use super::facts;
 use super::handle::{Phase, Wish};
 use super::shared::Shared;
 use super::worker::PollSummary;
 use crate::BoxFuture;
-use crate::pipeline::Processed;
 
 /// One run of a consumer.
 pub(super) struct Driver {
     shared: Arc<Shared>,
     flights: Flights,
     arrivals: Arrivals,
+    pools: Pools,
     lanes: Lanes,
     polls: Polls,
     deletes: Deletes,
@@ -59,8 +63,8 @@ pub(super) struct Driver {
     paused: bool,
     permits: Permits,
     /// The running handlers.
-    tasks: JoinSet<Processed>,
-    keys: HashMap<Id, Key>,
+    tasks: JoinSet<Ended>,
+    keys: HashMap<Id, Keys>,
     /// The open long polls, apart from the other calls because a stop drops them.
     receives: FuturesUnordered<BoxFuture<'static, Received>>,
     calls: FuturesUnordered<BoxFuture<'static, Done>>,
@@ -77,6 +81,7 @@ impl Driver {
         Self {
             flights: Flights::default(),
             arrivals: Arrivals::default(),
+            pools: Pools::default(),
             lanes: Lanes::default(),
             polls: Polls::new(config.max_in_flight, config.batch_size),
             deletes: Deletes::default(),
@@ -175,6 +180,7 @@ impl Driver {
     fn advance(&mut self, now: Instant) {
         self.stop_in_stages(now);
         self.start_handlers(now);
+        self.start_batches(now);
         self.flush_deletes(now);
         self.flush_releases(now);
         self.beat(now);
@@ -187,10 +193,13 @@ impl Driver {
     /// When something becomes due by itself.
     fn next_wake(&self) -> Option<Instant> {
         let stopping = self.stopping.as_ref().and_then(Stopping::next_deadline);
+        // A batch that is due waits for a free place, and not for the time.
+        let pools = self.pools.next_wake().filter(|due| *due > Instant::now());
         let polls = self.may_receive().then(|| self.polls.next_wake()).flatten();
         [
             stopping,
             polls,
+            pools,
             self.deletes.next_wake(),
             self.heartbeat.next_wake(),
         ]

@@ -99,6 +99,7 @@ impl Driver {
         let running = self.tasks.len();
         tracing::info!(queue = self.shared.queue(), running, "consumer stopping");
         self.arrivals.clear();
+        self.pools.clear();
         self.lanes.clear();
         let waiting = self.flights.waiting();
         self.give_back(waiting);

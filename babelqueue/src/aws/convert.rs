@@ -11,7 +11,7 @@ use crate::lease::Lease;
 use crate::pipeline::{Attribute, DeliveryNumber, Record, Value};
 
 /// The record in a received message.
-pub(super) fn record(message: Message) -> Record {
+pub(crate) fn record(message: Message) -> Record {
     let mut system = message.attributes.unwrap_or_default();
     let mut take = |name| system.remove(&name);
     let receive_count = take(MessageSystemAttributeName::ApproximateReceiveCount);
@@ -27,6 +27,8 @@ pub(super) fn record(message: Message) -> Record {
         group_id,
         visible_after: None,
         lease: Lease::new(),
+        #[cfg(feature = "lambda")]
+        invocation: None,
         #[cfg(feature = "payload-store")]
         offloaded: None,
         sent_at: sent_at.and_then(|millis| millis.parse().ok()),
@@ -55,7 +57,7 @@ fn from_sdk(attributes: HashMap<String, MessageAttributeValue>) -> Vec<Attribute
 }
 
 /// As the SDK sends them; `None` when there are none, so that the request has no such field.
-pub(super) fn to_sdk(
+pub(crate) fn to_sdk(
     attributes: Vec<Attribute>,
 ) -> Result<Option<HashMap<String, MessageAttributeValue>>, BuildError> {
     let convert = |attribute: Attribute| -> Result<_, BuildError> {
@@ -76,7 +78,7 @@ pub(super) fn to_sdk(
 /// Sorts the answer of a batch call whose entries were numbered from 0, given as what its two
 /// lists say of each id; `none` for an entry that stands in neither. An id that was never sent
 /// is logged.
-pub(super) fn sort_answer<R>(
+pub(crate) fn sort_answer<R>(
     operation: &'static str,
     entries: usize,
     answer: impl Iterator<Item = (String, R)>,
