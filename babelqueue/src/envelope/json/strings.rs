@@ -129,3 +129,21 @@ fn unit(escape: &str, at: usize) -> u32 {
 fn replaced(code: u32) -> char {
     char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{is_special, plain_run, short_string};
+
+    #[test]
+    fn every_byte_is_judged_alike_alone_and_in_a_word() {
+        for byte in 0..=u8::MAX {
+            for (at, filler) in (0..24).flat_map(|at| [(at, b'a'), (at, b'!'), (at, 0xFF)]) {
+                let mut bytes = [filler; 24];
+                bytes[at] = byte;
+                let expected = if is_special(byte) { at } else { 24 };
+                assert_eq!(plain_run(&bytes, 0), expected, "{byte:#x} at {at}");
+                assert_eq!(short_string(&bytes, 0), expected, "{byte:#x} at {at}");
+            }
+        }
+    }
+}
