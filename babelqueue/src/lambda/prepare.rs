@@ -1,0 +1,67 @@
+//! From a record of the event to one that is ready to be routed: its queue, its body, and what the
+//! pipeline makes of it.
+
+use std::sync::Arc;
+
+use super::consumer::Inner;
+use super::event::{EventRecord, RecordError};
+use super::fate::group_of;
+use super::plan::{Key, Station};
+use super::queues::Source;
+use crate::invocation::Invocation;
+use crate::pipeline::{DeliveryNumber, Prepared};
+
+/// A record on its way.
+pub(super) struct Job {
+    pub(super) source: Arc<Source>,
+    pub(super) delivery: DeliveryNumber,
+    /// Until a handler has it.
+    pub(super) prepared: Option<Result<Prepared, RecordError>>,
+}
+
+/// Prepares a record; nothing is done about it yet.
+pub(super) async fn prepare(inner: &Inner, invocation: &Invocation, record: &EventRecord) -> Job {
+    let source = inner.queues.source(&record.arn).await;
+    let mut delivery = DeliveryNumber::default();
+    let prepared = body_of(record).await.map(|body| {
+        let mut ready = record.to_record(body);
+        delivery = ready.delivery;
+        // A claim of this delivery must not outlive the invocation.
+        ready.visible_after = invocation.remaining();
+        ready.invocation = Some(invocation.clone());
+        source.pipeline.prepare(ready)
+    });
+    Job {
+        source,
+        delivery,
+        prepared: Some(prepared),
+    }
+}
+
+/// The body that counts. This is the place where one that only points to another is replaced by
+/// it; what cannot be had fails its record alone.
+async fn body_of(record: &EventRecord) -> Result<String, RecordError> {
+    match &record.defect {
+        Some(defect) => Err(defect.clone()),
+        None => Ok(record.body.clone()),
+    }
+}
+
+/// A record as the plan sees it.
+pub(super) fn station<'a>((record, job): (&'a EventRecord, &'a Option<Job>)) -> Station<'a> {
+    let batch = job.as_ref().and_then(|job| {
+        let prepared = job.prepared.as_ref()?.as_ref().ok()?;
+        let (handler, rule) = prepared.handler(&job.source.pipeline)?;
+        Some(Key {
+            handler,
+            queue: &record.arn,
+            value: rule?
+                .per_attribute
+                .and_then(|name| prepared.attribute(name)),
+        })
+    });
+    Station {
+        batch,
+        group: group_of(record),
+    }
+}
