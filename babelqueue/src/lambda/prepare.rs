@@ -9,12 +9,13 @@ use super::fate::group_of;
 use super::plan::{Key, Station};
 use super::queues::Source;
 use crate::invocation::Invocation;
-use crate::pipeline::{DeliveryNumber, Prepared};
+use crate::pipeline::Prepared;
 
 /// A record on its way.
 pub(super) struct Job {
     pub(super) source: Arc<Source>,
-    pub(super) delivery: DeliveryNumber,
+    #[cfg(feature = "idempotency")]
+    pub(super) delivery: crate::pipeline::DeliveryNumber,
     /// Until a handler has it.
     pub(super) prepared: Option<Result<Prepared, RecordError>>,
 }
@@ -22,10 +23,14 @@ pub(super) struct Job {
 /// Prepares a record; nothing is done about it yet.
 pub(super) async fn prepare(inner: &Inner, invocation: &Invocation, record: &EventRecord) -> Job {
     let source = inner.queues.source(&record.arn).await;
-    let mut delivery = DeliveryNumber::default();
+    #[cfg(feature = "idempotency")]
+    let mut delivery = crate::pipeline::DeliveryNumber::default();
     let prepared = body_of(record).await.map(|body| {
         let mut ready = record.to_record(body);
-        delivery = ready.delivery;
+        #[cfg(feature = "idempotency")]
+        {
+            delivery = ready.delivery;
+        }
         // A claim of this delivery must not outlive the invocation.
         ready.visible_after = invocation.remaining();
         ready.invocation = Some(invocation.clone());
@@ -33,6 +38,7 @@ pub(super) async fn prepare(inner: &Inner, invocation: &Invocation, record: &Eve
     });
     Job {
         source,
+        #[cfg(feature = "idempotency")]
         delivery,
         prepared: Some(prepared),
     }
