@@ -7,6 +7,7 @@ mod backoff;
 mod batches;
 mod capture;
 mod deadline;
+mod examples;
 mod fifo;
 mod fixtures;
 mod foreign;

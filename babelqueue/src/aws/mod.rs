@@ -5,6 +5,7 @@
 #[cfg(feature = "lambda")]
 mod arn;
 mod build_error;
+mod bury;
 pub(crate) mod client;
 pub(crate) mod convert;
 pub(crate) mod endpoint;
@@ -14,5 +15,6 @@ mod settings;
 #[cfg(feature = "lambda")]
 pub(crate) use arn::QueueArn;
 pub use build_error::BuildError;
+pub(crate) use bury::bury;
 pub(crate) use methods::settings_methods;
 pub(crate) use settings::Settings;

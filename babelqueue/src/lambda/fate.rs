@@ -45,6 +45,7 @@ impl<'a> Fates<'a> {
         self.fates[record] = fate;
     }
 
+    #[cfg(any(test, feature = "idempotency"))]
     pub(super) fn get(&self, record: usize) -> Fate {
         self.fates[record]
     }

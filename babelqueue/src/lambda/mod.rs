@@ -73,6 +73,7 @@ mod consumer;
 mod event;
 mod fate;
 mod plan;
+mod prepare;
 mod queues;
 mod retries;
 mod run;

@@ -47,6 +47,7 @@ impl Queues {
         }
     }
 
+    #[cfg(feature = "idempotency")]
     pub(super) fn settings(&self) -> &Settings {
         &self.settings
     }

@@ -11,16 +11,14 @@ use tokio::time::{Instant, sleep_until};
 use tracing::Instrument as _;
 
 use super::consumer::{Inner, Limits};
-use super::event::{EventRecord, RecordError};
+use super::event::EventRecord;
 use super::fate::{Fate, Fates, group_of};
-use super::plan::{Call, Key, Station, plan};
+use super::plan::{Call, plan};
+use super::prepare::{Job, prepare, station};
 use super::queues::Source;
-use crate::aws::convert::to_sdk;
+use crate::aws::bury;
 use crate::invocation::Invocation;
-use crate::pipeline::{
-    DeadLetterMessage, DeliveryNumber, Panicked, Prepared, Processed, Settlement, Subject,
-    panic_text,
-};
+use crate::pipeline::{DeadLetterMessage, Panicked, Processed, Settlement, Subject, panic_text};
 use crate::policy::ReportKind;
 use crate::{BoxError, BoxFuture};
 
@@ -28,14 +26,6 @@ use crate::{BoxError, BoxFuture};
 #[derive(Debug, thiserror::Error)]
 #[error("the handler was cancelled, because the invocation is about to end")]
 struct DeadlineReached;
-
-/// A record on its way.
-struct Job {
-    source: Arc<Source>,
-    delivery: DeliveryNumber,
-    /// Until a handler has it.
-    prepared: Option<Result<Prepared, RecordError>>,
-}
 
 pub(super) struct Run<'a> {
     inner: &'a Inner,
@@ -374,65 +364,11 @@ impl<'a> Run<'a> {
     }
 }
 
-/// From a record of the event to one that is ready to be routed.
-async fn prepare(inner: &Inner, invocation: &Invocation, record: &EventRecord) -> Job {
-    let source = inner.queues.source(&record.arn).await;
-    let mut delivery = DeliveryNumber::default();
-    let prepared = body_of(record).map(|body| {
-        let mut ready = record.to_record(body);
-        delivery = ready.delivery;
-        // A claim of this delivery must not outlive the invocation.
-        ready.visible_after = invocation.remaining();
-        ready.invocation = Some(invocation.clone());
-        source.pipeline.prepare(ready)
-    });
-    Job {
-        source,
-        delivery,
-        prepared: Some(prepared),
-    }
-}
-
-/// The body as it came; a record without one fails alone.
-fn body_of(record: &EventRecord) -> Result<String, RecordError> {
-    match &record.defect {
-        Some(defect) => Err(defect.clone()),
-        None => Ok(record.body.clone()),
-    }
-}
-
-/// A record as the plan sees it.
-fn station<'a>((record, job): (&'a EventRecord, &'a Option<Job>)) -> Station<'a> {
-    let batch = job.as_ref().and_then(|job| {
-        let prepared = job.prepared.as_ref()?.as_ref().ok()?;
-        let (handler, rule) = prepared.handler(&job.source.pipeline)?;
-        Some(Key {
-            handler,
-            queue: &record.arn,
-            value: rule?
-                .per_attribute
-                .and_then(|name| prepared.attribute(name)),
-        })
-    });
-    Station {
-        batch,
-        group: group_of(record),
-    }
-}
-
 async fn send(source: &Source, message: DeadLetterMessage) -> Result<(), BoxError> {
     let Some(client) = &source.client else {
         return Err("the consumer has no client".into());
     };
-    let call = client
-        .send_message()
-        .set_queue_url(source.dead_letter_url.clone())
-        .message_body(message.body)
-        .set_message_attributes(to_sdk(message.attributes)?)
-        .set_message_group_id(message.group_id)
-        .set_message_deduplication_id(message.deduplication_id);
-    Box::pin(call.send()).await?;
-    Ok(())
+    bury(client, source.dead_letter_url.clone(), message).await
 }
 
 async fn at(time: Option<Instant>) {

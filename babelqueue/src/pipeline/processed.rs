@@ -12,6 +12,7 @@ pub(crate) enum Settlement {
     Release {
         delay: WireDelay,
         /// Whether somebody asked for this delay; else it is what the retry policy says.
+        #[cfg_attr(not(feature = "lambda"), allow(dead_code))]
         stated: bool,
     },
     DeadLetter(Box<DeadLetterMessage>),
