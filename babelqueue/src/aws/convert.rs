@@ -94,3 +94,25 @@ pub(crate) fn sort_answer<R>(
     }
     results
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn c_052_an_answer_is_sorted_by_entry_and_an_id_that_was_never_sent_is_no_entry() {
+        let sorted = |answer: &[(&str, char)]| {
+            let answer = answer
+                .iter()
+                .map(|(id, result)| ((*id).to_owned(), *result));
+            let results = sort_answer("x", 3, answer, || '?');
+            results.into_iter().collect::<String>()
+        };
+        assert_eq!(sorted(&[("2", 'c'), ("0", 'a'), ("1", 'b')]), "abc");
+        assert_eq!(sorted(&[("1", 'b')]), "?b?");
+        assert_eq!(
+            sorted(&[("3", 'x'), ("-1", 'x'), ("one", 'x'), ("", 'x')]),
+            "???"
+        );
+    }
+}
