@@ -43,7 +43,7 @@ fn main() -> Result<()> {
         ["child", mode, threads, url, count] => {
             runtime(threads)?.block_on(client::run(mode, url, count.parse()?))
         }
-        ["profile", contender, threads] => runtime(threads)?.block_on(profile(contender)),
+        ["profile", contender, threads] => runtime("multi")?.block_on(profile(contender, threads)),
         _ => Err("give nothing, or: profile <consumer|loop> <one|multi>".into()),
     }
 }
@@ -211,12 +211,17 @@ async fn slow_ones() -> Result<()> {
     Ok(())
 }
 
-async fn profile(contender: &str) -> Result<()> {
+/// Measures one contender again and again, in processes of their own as ever: `perf record` follows
+/// them, and `perf report --pid` tells them from the server.
+async fn profile(contender: &str, threads: &str) -> Result<()> {
     let bench = Bench::new().await?;
-    let until = Instant::now() + Duration::from_secs(30);
-    while Instant::now() < until {
+    for _ in 0..ROUNDS {
         bench.fill(MESSAGES);
-        client::run(contender, &bench.url, MESSAGES).await?;
+        let numbers = bench.run(contender, threads, MESSAGES).await?;
+        println!(
+            "{:.0} messages/s, CPU {:.4} ms/message, {:.2} sleeps of threads/message",
+            numbers[0], numbers[1], numbers[2]
+        );
     }
     Ok(())
 }
