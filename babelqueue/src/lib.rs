@@ -58,6 +58,8 @@ mod lease;
 #[cfg(feature = "local")]
 pub mod local;
 pub mod message;
+#[cfg(any(feature = "idempotency", feature = "sqs"))]
+mod panics;
 #[cfg(feature = "sqs")]
 pub(crate) mod pipeline;
 pub mod policy;

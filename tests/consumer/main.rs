@@ -3,6 +3,7 @@
 
 mod build;
 mod chaos;
+mod checks;
 mod claims;
 mod dead_letters;
 mod decoders;

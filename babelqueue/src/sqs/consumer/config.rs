@@ -97,7 +97,7 @@ pub(super) fn assemble(
             .as_deref()
             .map(|url| DeadLetterTarget {
                 fifo: is_fifo(url),
-                max_bytes: options.max_message_bytes,
+                max_bytes: options.max_message_bytes.into(),
             }),
         lenient: options.lenient,
         lang: options.lang,

@@ -127,7 +127,7 @@ impl Driver {
             .receipt_handle
             .take()
             .filter(|handle| !handle.is_empty());
-        let record = convert::record(message);
+        let record = Box::new(convert::record(message));
         let group = record
             .group_id
             .as_deref()

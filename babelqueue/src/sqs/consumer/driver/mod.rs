@@ -17,7 +17,9 @@ mod stop;
 
 use std::collections::HashMap;
 use std::future::Future;
+use std::hash::BuildHasherDefault;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
@@ -28,7 +30,7 @@ use tokio::time::{Instant, sleep_until};
 use self::arrivals::Arrivals;
 use self::calls::{Done, Received};
 use self::deletes::Deletes;
-use self::flights::{Flights, Key};
+use self::flights::{ById, Flights, Key};
 use self::heartbeat::Heartbeat;
 use self::lanes::Lanes;
 use self::permits::Permits;
@@ -37,7 +39,7 @@ use self::releases::Release;
 use self::stop::Stopping;
 pub(super) use self::stop::{Signal, Stop};
 use super::error::RunError;
-use super::facts;
+use super::facts::{self, DeadLetterFacts};
 use super::handle::{Phase, Wish};
 use super::shared::Shared;
 use super::worker::PollSummary;
@@ -59,7 +61,7 @@ pub(super) struct Driver {
     permits: Permits,
     /// The running handlers.
     tasks: JoinSet<Processed>,
-    keys: HashMap<Id, Key>,
+    keys: HashMap<Id, Key, BuildHasherDefault<ById>>,
     /// The open long polls, apart from the other calls because a stop drops them.
     receives: FuturesUnordered<BoxFuture<'static, Received>>,
     calls: FuturesUnordered<BoxFuture<'static, Done>>,
@@ -83,7 +85,7 @@ impl Driver {
             paused: false,
             permits: Permits::default(),
             tasks: JoinSet::new(),
-            keys: HashMap::new(),
+            keys: HashMap::default(),
             receives: FuturesUnordered::new(),
             calls: FuturesUnordered::new(),
             fatal: None,
@@ -228,6 +230,11 @@ impl Driver {
                     for misfit in facts::misfits(&self.shared.config, &facts) {
                         tracing::warn!(queue = self.shared.queue(), "{misfit}");
                     }
+                }
+                if let (Some(target), DeadLetterFacts::Takes(bytes)) =
+                    (&self.shared.pipeline.dead_letters, facts.dead_letter_queue)
+                {
+                    target.max_bytes.fetch_min(bytes, Ordering::Relaxed);
                 }
                 self.heartbeat = Heartbeat::new(&self.shared.config, Some(&facts));
                 self.heartbeat.adopt(&mut self.flights);

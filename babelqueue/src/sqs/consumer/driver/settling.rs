@@ -9,7 +9,7 @@ use super::Driver;
 use super::calls::{self, Done};
 use super::flights::{Key, Stage};
 use super::releases::Release;
-use crate::pipeline::{Ending, Panicked, Processed, Settlement, panic_text};
+use crate::pipeline::{Ending, Panicked, Processed, Settlement};
 use crate::policy::{ReportKind, WireDelay};
 use crate::sqs::consumer::error::SettleError;
 
@@ -32,7 +32,7 @@ impl Driver {
             Err(error) if error.is_cancelled() => self.give_back(vec![key]),
             Err(error) => {
                 // A panic outside of the fences: in a destructor, say.
-                let panicked = Panicked(panic_text(&*error.into_panic()));
+                let panicked = Panicked::with(&*error.into_panic());
                 let reporter = &self.shared.pipeline.reporter;
                 reporter.report(ReportKind::Handler, flight.subject(), &panicked);
                 self.leave(key);
