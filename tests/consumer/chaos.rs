@@ -58,6 +58,8 @@ pub fn plan_faults(sqs: &LocalSqs, duplicates: bool) {
         drop(on(operation, 0.02).delay(3 * SECOND));
         drop(on(operation, 0.01).hang());
     }
+    // The SDK retries the others: of these sends some fail for good.
+    drop(on(Operation::SendMessage, 0.2).refuse(Refusal::AccessDenied));
     for operation in [
         Operation::DeleteMessageBatch,
         Operation::ChangeMessageVisibilityBatch,
