@@ -1,7 +1,7 @@
 //! Panics of user code, as errors. Needs no runtime.
 
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt as _;
 
@@ -29,8 +29,9 @@ fn panic_text(payload: &(dyn Any + Send)) -> String {
 }
 
 /// Calls user code and catches its panic.
+#[cfg(feature = "sqs")]
 pub(crate) fn fenced<T>(call: impl FnOnce() -> T) -> Result<T, Panicked> {
-    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| Panicked::with(&*panic))
+    std::panic::catch_unwind(AssertUnwindSafe(call)).map_err(|panic| Panicked::with(&*panic))
 }
 
 /// Runs user code to its end, or to its panic. No `async fn`, whose future would have room for

@@ -42,17 +42,18 @@ fn a_message_in_flight_takes_two_and_a_half_kilobytes_beside_its_body() {
     for i in 0..MESSAGES {
         sqs.inject_raw("orders", RawMessage::new(body(i)));
     }
-    let run = runtime.block_on(async {
+    let mut run = None;
+    runtime.block_on(async {
         let consumer = SqsConsumer::builder(sqs.client(), url, Router::from_handlers![hold])
             .concurrency(MESSAGES)
             .max_in_flight(MESSAGES)
             .build()
             .expect("a consumer");
-        let run = tokio::spawn(consumer.run());
+        run = Some(tokio::spawn(consumer.run()));
         let all = STARTED.acquire_many(MESSAGES as u32).await;
         all.expect("never closed").forget();
-        run
     });
+    let run = run.expect("it runs");
     let freed = measure(|| {
         runtime.block_on(async {
             run.abort();

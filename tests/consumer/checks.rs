@@ -16,7 +16,7 @@ async fn they_take_one_call_a_queue() {
             .await
             .unwrap();
         let calls = bench.sqs.calls().count(Operation::GetQueueAttributes);
-        assert_eq!(handle.stats().other_calls, calls as u64);
+        assert_eq!(handle.stats().other_calls, calls);
         calls
     };
     let plain = |bench: &Bench| bench.consumer().build().unwrap();
