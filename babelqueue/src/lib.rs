@@ -68,6 +68,8 @@ mod lease;
 #[cfg(feature = "local")]
 pub mod local;
 pub mod message;
+#[cfg(any(feature = "idempotency", feature = "sqs"))]
+mod panics;
 #[cfg(feature = "payload-store")]
 pub mod payload_store;
 #[cfg(feature = "sqs")]

@@ -4,6 +4,7 @@
 mod batches;
 mod build;
 mod chaos;
+mod checks;
 mod claims;
 mod dead_letters;
 mod decoders;

@@ -12,12 +12,17 @@ use crate::pipeline::{Attribute, DeliveryNumber, Record, Value};
 
 /// The record in a received message.
 pub(crate) fn record(message: Message) -> Record {
-    let mut system = message.attributes.unwrap_or_default();
-    let mut take = |name| system.remove(&name);
-    let receive_count = take(MessageSystemAttributeName::ApproximateReceiveCount);
-    let group_id = take(MessageSystemAttributeName::MessageGroupId);
-    let sent_at = take(MessageSystemAttributeName::SentTimestamp);
-    let first = take(MessageSystemAttributeName::ApproximateFirstReceiveTimestamp);
+    let (mut receive_count, mut group_id, mut sent_at, mut first) = (None, None, None, None);
+    // All of them are taken: to look each up would hash each name again.
+    for (name, value) in message.attributes.unwrap_or_default() {
+        match name {
+            MessageSystemAttributeName::ApproximateReceiveCount => receive_count = Some(value),
+            MessageSystemAttributeName::MessageGroupId => group_id = Some(value),
+            MessageSystemAttributeName::SentTimestamp => sent_at = Some(value),
+            MessageSystemAttributeName::ApproximateFirstReceiveTimestamp => first = Some(value),
+            _ => {}
+        }
+    }
     Record {
         delivery: DeliveryNumber::next(),
         message_id: message.message_id.unwrap_or_default(),
@@ -31,8 +36,8 @@ pub(crate) fn record(message: Message) -> Record {
         invocation: None,
         #[cfg(feature = "payload-store")]
         offloaded: None,
-        sent_at: sent_at.and_then(|millis| millis.parse().ok()),
-        first_received_at: first.and_then(|millis| millis.parse().ok()),
+        sent_at: sent_at.and_then(|millis: String| millis.parse().ok()),
+        first_received_at: first.and_then(|millis: String| millis.parse().ok()),
     }
 }
 

@@ -180,7 +180,7 @@ impl Settings {
             release_delay: self.release_delay,
             dead_letters: dead_letter_url.map(|url| DeadLetterTarget {
                 fifo: is_fifo(url),
-                max_bytes: self.max_message_bytes,
+                max_bytes: self.max_message_bytes.into(),
             }),
             #[cfg(feature = "payload-store")]
             payloads: self

@@ -18,7 +18,7 @@ use super::retries::Retries;
 use super::run::Run;
 use super::watch::Watched;
 use crate::invocation::Invocation;
-use crate::pipeline::{Clock, Dispatch, panic_text};
+use crate::pipeline::{Clock, Dispatch, Panicked};
 
 /// The same handlers as behind a queue, behind AWS Lambda: an SQS event in, the messages that have
 /// failed out (SPEC part 4). Cheap to clone; invocations that overlap know nothing of each other.
@@ -182,8 +182,8 @@ impl Inner {
             Ok(Some(())) => {}
             Ok(None) => tracing::warn!("no time was left to set the delays of failed messages"),
             Err(panic) => {
-                let text = panic_text(&*panic);
-                tracing::error!("setting the delays of failed messages panicked: {text}");
+                let panicked = Panicked::with(&*panic);
+                tracing::error!("setting the delays of failed messages {panicked}");
             }
         }
         fates.response()
@@ -193,8 +193,8 @@ impl Inner {
         let Some(hook) = hook else { return };
         let call = limits.bounded(hook(of.clone()));
         if let Err(panic) = AssertUnwindSafe(call).catch_unwind().await {
-            let text = panic_text(&*panic);
-            tracing::error!("{name} panicked: {text}");
+            let panicked = Panicked::with(&*panic);
+            tracing::error!("{name} {panicked}");
         }
     }
 }

@@ -13,7 +13,7 @@ use super::fate::{Fate, Fates};
 use super::queues::Source;
 use super::visibility::{self, Change, Refused};
 use crate::invocation::RetryOptions;
-use crate::pipeline::{Panicked, panic_text};
+use crate::pipeline::Panicked;
 use crate::policy::WireDelay;
 
 /// The policy, and what a consumer remembers of it over its invocations.
@@ -158,7 +158,7 @@ impl Retries {
                     .and_then(|setting| setting.validate())
             }));
             let read = read.unwrap_or_else(|panic| {
-                let panicked = Panicked(panic_text(&*panic));
+                let panicked = Panicked::with(&*panic);
                 Err(RetryBackoffError::Provider(panicked.into()))
             });
             read.unwrap_or_else(|error| {

@@ -18,7 +18,7 @@ use super::prepare::{Job, prepare, station};
 use super::queues::Source;
 use crate::aws::bury;
 use crate::invocation::Invocation;
-use crate::pipeline::{DeadLetterMessage, Panicked, Processed, Settlement, Subject, panic_text};
+use crate::pipeline::{DeadLetterMessage, Panicked, Processed, Settlement, Subject};
 use crate::policy::ReportKind;
 use crate::{BoxError, BoxFuture};
 
@@ -213,7 +213,7 @@ impl<'a> Run<'a> {
             Err(error) => {
                 let cancelled = error.is_cancelled();
                 let panicked = error.try_into_panic().ok();
-                let panicked = panicked.map(|panic| Panicked(panic_text(&*panic)));
+                let panicked = panicked.map(|panic| Panicked::with(&*panic));
                 for record in members {
                     if let Some(job) = &self.jobs[record] {
                         let source = Arc::clone(&job.source);

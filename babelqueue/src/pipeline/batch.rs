@@ -10,7 +10,7 @@ use futures_util::future::{join, join_all};
 use tokio::sync::{mpsc, oneshot};
 use tracing::Instrument as _;
 
-use super::failure::{Panicked, panic_text};
+use super::failure::Panicked;
 use super::layers::Place;
 use super::prepared::Prepared;
 use super::process::Pipeline;
@@ -120,7 +120,7 @@ impl Pipeline {
         };
         let results = AssertUnwindSafe(call).catch_unwind().instrument(span).await;
         results.unwrap_or_else(|panic| {
-            let panicked = Panicked(panic_text(&*panic));
+            let panicked = Panicked::with(&*panic);
             HandlerError::of_kind(ErrorKind::Panic, panicked)
                 .repeated(messages)
                 .into_iter()

@@ -1,10 +1,10 @@
 //! The last station of a message that is beyond help: its copy for the dead-letter queue, with what
 //! the copy says of its failure (SPEC §1.9, §1.10, §2.15).
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
 
 use super::copy::{Destination, Original, dead_letter_message};
-use super::failure::{DroppedAttributes, chain_text, cut, panic_text};
+use super::failure::{DroppedAttributes, chain_text, cut, fenced};
 use super::process::{Cause, Pipeline, subject};
 use super::processed::{Seen, Settlement};
 use super::record::Record;
@@ -20,7 +20,7 @@ impl Pipeline {
         seen: &Seen,
         cause: Option<Cause<'_>>,
     ) -> Settlement {
-        let Some(target) = self.dead_letters else {
+        let Some(target) = &self.dead_letters else {
             return Settlement::Leave;
         };
         let original = match (&kind, seen) {
@@ -41,7 +41,7 @@ impl Pipeline {
         let to = Destination {
             fifo: target.fifo,
             source_queue: &self.queue,
-            max_bytes: target.max_bytes,
+            max_bytes: target.max_bytes.load(Ordering::Relaxed),
         };
         let subject = subject(record, seen.envelope());
         match dead_letter_message(&original, block, record, &to) {
@@ -95,11 +95,10 @@ impl Pipeline {
         let Some(redact) = &self.redact else {
             return Some(cut(text));
         };
-        match catch_unwind(AssertUnwindSafe(|| redact(&text))) {
+        match fenced(|| redact(&text)) {
             Ok(text) => Some(cut(text)),
-            Err(panic) => {
-                let panic = panic_text(&*panic);
-                tracing::error!(queue = &*self.queue, "the redaction hook panicked: {panic}");
+            Err(panicked) => {
+                tracing::error!(queue = &*self.queue, "the redaction hook {panicked}");
                 None
             }
         }

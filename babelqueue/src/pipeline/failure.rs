@@ -1,12 +1,12 @@
 //! The errors that the pipeline itself finds, and the text of an error as it goes into a dead
 //! letter. Pure.
 
-use std::any::Any;
 use std::error::Error as StdError;
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use crate::handler::{HandlerResult, Outcome};
+pub(crate) use crate::panics::{Panicked, fenced, fenced_async};
 
 /// Longest `dead_letter.error`, in bytes (SPEC §2.15).
 pub(crate) const MAX_ERROR_TEXT: usize = 1024;
@@ -50,11 +50,6 @@ impl OutcomeError {
     }
 }
 
-/// User code panicked.
-#[derive(Debug, thiserror::Error)]
-#[error("panicked: {0}")]
-pub(crate) struct Panicked(pub(crate) String);
-
 /// The handler ran longer than it may.
 #[derive(Debug, thiserror::Error)]
 #[error("the handler ran longer than its timeout of {0:?}")]
@@ -77,20 +72,16 @@ pub(crate) enum CopyError {
     Encode(#[from] crate::envelope::EncodeError),
 }
 
-/// The text of a panic.
-pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> String {
-    if let Some(text) = payload.downcast_ref::<&str>() {
-        (*text).to_owned()
-    } else if let Some(text) = payload.downcast_ref::<String>() {
-        text.clone()
-    } else {
-        "with a value that is no text".to_owned()
-    }
+/// An error and its causes on one line. Many errors name their cause themselves; it is not
+/// repeated then. The text is the user's code, and may panic.
+pub(crate) fn chain_text(error: &(dyn StdError + 'static)) -> String {
+    fenced(|| chain(error)).unwrap_or_else(|panicked| {
+        tracing::error!("the text of an error cannot be had, its Display {panicked}");
+        format!("an error without a text: its Display {panicked}")
+    })
 }
 
-/// An error and its causes on one line. Many errors name their cause themselves; it is not
-/// repeated then.
-pub(crate) fn chain_text(error: &(dyn StdError + 'static)) -> String {
+fn chain(error: &(dyn StdError + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -159,6 +150,26 @@ mod tests {
         let text = chain_text(&error);
         assert!(text.starts_with("level 49: level 48: "), "{text}");
         assert!(cut(text).len() <= 1024);
+    }
+
+    #[derive(Debug)]
+    struct Unspeakable;
+
+    impl std::fmt::Display for Unspeakable {
+        fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            panic!("no words")
+        }
+    }
+
+    impl StdError for Unspeakable {}
+
+    #[test]
+    fn an_error_whose_text_panics_has_a_text() {
+        let text = chain_text(&Unspeakable);
+        assert_eq!(
+            text,
+            "an error without a text: its Display panicked: no words"
+        );
     }
 
     #[test]

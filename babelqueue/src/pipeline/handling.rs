@@ -1,14 +1,11 @@
 //! The innermost of the layers: the payload's schema, then the handler, fenced by its timeout and
 //! against its panics (SPEC §2.7, step 7).
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::FutureExt as _;
-
 use super::dispatch::Dispatch;
-use super::failure::{Panicked, TimedOut, UnknownUrnError, panic_text};
+use super::failure::{TimedOut, UnknownUrnError, fenced_async};
 use super::middleware::{Call, Outcomes, Work};
 use crate::context::Delivery;
 #[cfg(feature = "schema")]
@@ -88,7 +85,7 @@ impl Handling {
         &self,
         call: impl FnOnce() -> BoxFuture<'static, HandlerResult>,
     ) -> HandlerResult {
-        let call = AssertUnwindSafe(call()).catch_unwind();
+        let call = fenced_async(call());
         let ended = match self.timeout {
             None => call.await,
             Some(limit) => match tokio::time::timeout(limit, call).await {
@@ -96,10 +93,7 @@ impl Handling {
                 Err(_) => return Err(HandlerError::of_kind(ErrorKind::Timeout, TimedOut(limit))),
             },
         };
-        ended.unwrap_or_else(|panic| {
-            let panicked = Panicked(panic_text(&*panic));
-            Err(HandlerError::of_kind(ErrorKind::Panic, panicked))
-        })
+        ended.unwrap_or_else(|panicked| Err(HandlerError::of_kind(ErrorKind::Panic, panicked)))
     }
 }
 

@@ -2,13 +2,10 @@
 //! user's own layers, then the validation of the payload, the fences and the handler. Each costs
 //! nothing when it is not set.
 
-use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
-use futures_util::FutureExt as _;
-
 use super::batch::Seat;
-use super::failure::{Panicked, panic_text};
+use super::failure::fenced_async;
 use super::process::{Pipeline, subject};
 use super::record::Record;
 use crate::context::Delivery;
@@ -127,10 +124,7 @@ impl Pipeline {
         let Some(middleware) = &self.middleware else {
             return self.handling.run(handler, delivery).await;
         };
-        let through = AssertUnwindSafe(middleware.one(delivery)).catch_unwind();
-        through.await.unwrap_or_else(|panic| {
-            let panicked = Panicked(panic_text(&*panic));
-            Err(HandlerError::of_kind(ErrorKind::Panic, panicked))
-        })
+        let ended = fenced_async(middleware.one(delivery)).await;
+        ended.unwrap_or_else(|panicked| Err(HandlerError::of_kind(ErrorKind::Panic, panicked)))
     }
 }

@@ -30,7 +30,9 @@ pub(crate) use clock::Clock;
 pub(crate) use copy::DeadLetterMessage;
 pub(crate) use counters::Counters;
 pub(crate) use dispatch::{Bound, Dispatch};
-pub(crate) use failure::{Panicked, error_text, panic_text};
+#[cfg(feature = "idempotency")]
+pub(crate) use failure::fenced_async;
+pub(crate) use failure::{Panicked, error_text};
 pub(crate) use handling::Handling;
 #[cfg(feature = "schema")]
 pub(crate) use handling::Validation;

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 
 use super::attribute::Attribute;
-use super::failure::{Panicked, chain_text, panic_text};
+use super::failure::{Panicked, chain_text};
 use super::intake::{Opened, open};
 use super::layers::Place;
 use super::process::{Cause, Pipeline};
@@ -156,7 +156,7 @@ impl Payloads {
             }
             Err(panic) => Err(PayloadError::Unavailable {
                 location,
-                source: Panicked(panic_text(&*panic)).into(),
+                source: Panicked::with(&*panic).into(),
             }),
         }
     }
@@ -171,7 +171,7 @@ impl Payloads {
             let delete = AssertUnwindSafe(retrieval.delete(location)).catch_unwind();
             let deleted = delete
                 .await
-                .unwrap_or_else(|panic| Err(StoreError::failed(Panicked(panic_text(&*panic)))));
+                .unwrap_or_else(|panic| Err(StoreError::failed(Panicked::with(&*panic))));
             if let Err(error) = deleted {
                 let error = chain_text(&error);
                 tracing::warn!(%location, error, "the object of a deleted message stays");
@@ -216,7 +216,7 @@ impl Pipeline {
     }
 
     /// Takes a message all the way whose body is a pointer.
-    pub(super) async fn process_pointer(&self, mut record: Record, found: Found) -> Processed {
+    pub(super) async fn process_pointer(&self, mut record: Box<Record>, found: Found) -> Processed {
         let opened = self.follow(&mut record, found).await;
         let mut processed = match self.sort(&record, opened) {
             Ok(delivery) => self.route(&record, delivery, Place::Alone).await,

@@ -1,9 +1,7 @@
 //! A record after the first look: routed, and ready for its handler or for its end. A driver that
 //! handles several messages together looks first and acts later.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use super::failure::{Panicked, panic_text};
+use super::failure::{Panicked, fenced};
 use super::intake::{Opened, Reading, open};
 use super::layers::Place;
 use super::process::Pipeline;
@@ -16,7 +14,7 @@ use crate::policy::ReportKind;
 /// A record, and what it turned out to be.
 #[derive(Debug)]
 pub(crate) struct Prepared {
-    pub(super) record: Record,
+    pub(super) record: Box<Record>,
     pub(super) looked: Looked,
 }
 
@@ -50,7 +48,7 @@ impl Prepared {
     #[cfg(test)]
     pub(crate) fn refused_for_tests(record: Record) -> Self {
         Self {
-            record,
+            record: Box::new(record),
             looked: Looked::Panicked(Panicked(String::new())),
         }
     }
@@ -66,11 +64,12 @@ impl Prepared {
 
 impl Pipeline {
     /// Looks at a record, and does nothing about it.
-    pub(crate) fn prepare(&self, mut record: Record) -> Prepared {
-        let looked = match catch_unwind(AssertUnwindSafe(|| self.look(&mut record))) {
+    pub(crate) fn prepare(&self, record: impl Into<Box<Record>>) -> Prepared {
+        let mut record = record.into();
+        let looked = match fenced(|| self.look(&mut record)) {
             Ok(Ok(delivery)) => Looked::Delivery(delivery),
             Ok(Err(opened)) => Looked::Refused(opened),
-            Err(panic) => Looked::Panicked(Panicked(panic_text(&*panic))),
+            Err(panicked) => Looked::Panicked(panicked),
         };
         Prepared { record, looked }
     }

@@ -3,16 +3,16 @@
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
-use futures_util::FutureExt as _;
 use tracing::Instrument as _;
 
 use super::clock::Clock;
 use super::failure::{
-    OutcomeError, Panicked, UnknownUrnError, VersionGateError, panic_text, short_type_name,
+    OutcomeError, Panicked, UnknownUrnError, VersionGateError, fenced, fenced_async,
+    short_type_name,
 };
 use super::foreign::Decode;
 use super::handling::Handling;
@@ -25,7 +25,7 @@ use super::report::{Reporter, Subject};
 use crate::BoxFuture;
 use crate::context::{Context, Delivery};
 use crate::envelope::Envelope;
-use crate::handler::{ErrorKind, HandlerError, Outcome};
+use crate::handler::{ErrorKind, HandlerError, HandlerResult, Outcome};
 use crate::policy::{
     Action, Backoff, Event, HookResult, Pause, ReportKind, Rules, WireDelay, settle,
 };
@@ -40,11 +40,16 @@ pub(crate) type Redact = Arc<dyn Fn(&str) -> String + Send + Sync>;
 /// The caller's own pause, over the backoff: by the reconciled attempts.
 pub(crate) type ReleaseDelay = Arc<dyn Fn(u64) -> Duration + Send + Sync>;
 
+/// The pause of a failed message whose `release_delay` panicked: SQS's own default for one that
+/// nobody settles. None at all would make a hot loop of it.
+const FALLBACK_DELAY: Duration = Duration::from_secs(30);
+
 /// What the pipeline must know of the dead-letter queue.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct DeadLetterTarget {
     pub(crate) fifo: bool,
-    pub(crate) max_bytes: usize,
+    /// How large a copy may be: what was configured, until the queue says that it takes less.
+    pub(crate) max_bytes: AtomicUsize,
 }
 
 /// Everything that decides what becomes of a message.
@@ -101,7 +106,9 @@ impl<'a> Cause<'a> {
 
 impl Pipeline {
     /// Takes one message all the way. Panics of user code end in the settlement of this message.
-    pub(crate) async fn process(&self, mut record: Record) -> Processed {
+    /// The record is boxed, by the driver or here: its room in the future would be moved around.
+    pub(crate) async fn process(&self, record: impl Into<Box<Record>>) -> Processed {
+        let mut record = record.into();
         match self.begin(&mut record) {
             Begun::Delivery(delivery) => self.route(&record, delivery, Place::Alone).await,
             Begun::Ended(processed) => *processed,
@@ -189,12 +196,19 @@ impl Pipeline {
         )
     }
 
+    /// To the handler of its URN, and to the end. What a handler's own fence does not hold:
+    /// stores, schemas and policies are user code, too. The message has an end all the same.
     pub(super) async fn route(
         &self,
         record: &Record,
         delivery: Delivery,
         place: Place<'_>,
     ) -> Processed {
+        let routed = fenced_async(self.routed(record, delivery.clone(), place)).await;
+        routed.unwrap_or_else(|panicked| self.failed(record, delivery, panicked))
+    }
+
+    async fn routed(&self, record: &Record, delivery: Delivery, place: Place<'_>) -> Processed {
         let context = delivery.context();
         let Some(handler) = self.handling.dispatch.find(context.urn()) else {
             return self.unknown_urn(record, delivery).await;
@@ -203,35 +217,36 @@ impl Pipeline {
             Place::Alone => self.span(record, context, handler),
             Place::Shared(_) => context.span(),
         };
-        let delivery_number = context.attempts().saturating_add(1);
-        // What a handler's own fence does not hold: layers, stores and schemas are user code, too.
-        let layered = AssertUnwindSafe(self.layered(record, handler, delivery.clone(), place));
-        let layered = layered.catch_unwind().instrument(span).await;
-        let layered = layered.unwrap_or_else(|panic| {
-            let panicked = Panicked(panic_text(&*panic));
-            Layered::Answer(Err(HandlerError::of_kind(ErrorKind::Panic, panicked)))
-        });
-        let result = match layered {
-            Layered::Answer(result) => result,
-            Layered::Duplicate => {
-                return self.unreported(Settlement::Delete, Ending::Duplicate, delivery);
-            }
+        let layered = self.layered(record, handler, delivery.clone(), place);
+        match layered.instrument(span).await {
+            Layered::Answer(result) => self.answered(record, delivery, &result),
+            Layered::Duplicate => self.unreported(Settlement::Delete, Ending::Duplicate, delivery),
             Layered::Held(remaining) => {
                 // At once would only be the same answer again.
                 let delay = WireDelay::given(remaining.max(Duration::from_secs(1)));
-                return self.unreported(
+                self.unreported(
                     Settlement::release(delay, true),
                     Ending::Unhandled,
                     delivery,
-                );
+                )
             }
-        };
+        }
+    }
+
+    /// User code panicked where no answer of a handler could come of it.
+    fn failed(&self, record: &Record, delivery: Delivery, panicked: Panicked) -> Processed {
+        let failure = HandlerError::of_kind(ErrorKind::Panic, panicked);
+        self.answered(record, delivery, &Err(failure))
+    }
+
+    /// A handler has answered, or a layer in its place.
+    fn answered(&self, record: &Record, delivery: Delivery, result: &HandlerResult) -> Processed {
         let event = Event::Handled {
-            result: &result,
-            delivery_number,
+            result,
+            delivery_number: delivery.context().attempts().saturating_add(1),
         };
-        let answer = OutcomeError::of(&result);
-        let cause = match (&result, &answer) {
+        let answer = OutcomeError::of(result);
+        let cause = match (result, &answer) {
             (Err(error), _) => {
                 let exception = short_type_name(error.type_name());
                 Some(Cause::new(error.as_error(), exception))
@@ -274,10 +289,9 @@ impl Pipeline {
             hook = HookResult::Succeeded;
             let call = Arc::clone(call);
             let argument = delivery.clone();
-            let run = AssertUnwindSafe(async move { call(argument).await }).catch_unwind();
-            let failure = match run.await {
+            let failure = match fenced_async(async move { call(argument).await }).await {
                 Ok(result) => result.err(),
-                Err(panic) => Some(HandlerError::from(Panicked(panic_text(&*panic)))),
+                Err(panicked) => Some(HandlerError::from(panicked)),
             };
             if let Some(error) = failure {
                 hook = HookResult::Failed;
@@ -347,7 +361,12 @@ impl Pipeline {
             Pause::Given(delay) => WireDelay::given(delay),
             Pause::Policy => {
                 let n = receives.unwrap_or(attempts.saturating_add(1));
-                self.retry_delay(n, attempts)
+                fenced(|| self.retry_delay(n, attempts)).unwrap_or_else(|panicked| {
+                    let subject = subject(record, seen.envelope());
+                    self.reporter
+                        .report(ReportKind::Handler, subject, &panicked);
+                    WireDelay::given(FALLBACK_DELAY)
+                })
             }
         };
         if delay.altered {

@@ -3,11 +3,10 @@
 
 use std::error::Error as StdError;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::counters::Counters;
-use super::failure::panic_text;
+use super::failure::fenced;
 use crate::envelope::Envelope;
 use crate::policy::ReportKind;
 
@@ -120,12 +119,11 @@ impl Reporter {
             envelope: subject.envelope,
             error,
         };
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| hook(&event))) {
-            let text = panic_text(&*panic);
+        if let Err(panicked) = fenced(|| hook(&event)) {
             tracing::error!(
                 kind = kind.as_str(),
                 queue = &*self.queue,
-                "on_error panicked: {text}"
+                "on_error {panicked}"
             );
         }
     }

@@ -24,7 +24,7 @@ pub(super) use unfold::{ForeignError, Unfolded, is_own, unfold};
 /// of every message: version gate, acceptance, router, handler. A dead letter of it is the
 /// envelope, which the same consumer reads when it is redriven.
 ///
-/// Decoders are pure and quick; one that panics leaves its message on the queue.
+/// Decoders are pure and quick; to panic is the same as to fail.
 ///
 /// ```
 /// use babelqueue::BoxError;

@@ -139,6 +139,9 @@ impl<R, S> SqsConsumerBuilder<R, S> {
     }
 
     /// Whether the queue's attributes are read and judged at the start: on unless switched off.
+    /// One `GetQueueAttributes` of the queue, and where a dead-letter queue is configured one of
+    /// that. What does not fit is told once each, as a warning; that the queue does not exist ends
+    /// the run.
     pub fn startup_checks(self, on: bool) -> Self {
         self.with(|options| options.startup_checks = on)
     }

@@ -13,7 +13,7 @@ use super::flights::{Flight, Key, Stage};
 use super::permits::Permit;
 use super::pools::Pools;
 use super::tasks::{Ended, Keys};
-use crate::pipeline::{Record, Subject};
+use crate::pipeline::Subject;
 use crate::policy::ReportKind;
 use crate::sqs::consumer::error::RunError;
 use crate::sqs::convert;
@@ -130,7 +130,7 @@ impl Driver {
             .receipt_handle
             .take()
             .filter(|handle| !handle.is_empty());
-        let record = convert::record(message);
+        let record = Box::new(convert::record(message));
         let group = record
             .group_id
             .as_deref()
@@ -208,7 +208,7 @@ impl Driver {
                 return;
             }
             prepared = Some(Box::new(one));
-            record = Record::default();
+            record = Box::default();
         }
         flight.stage = Stage::Running;
         let task = self.tasks.spawn(async move {

@@ -20,7 +20,9 @@ mod tasks;
 
 use std::collections::HashMap;
 use std::future::Future;
+use std::hash::BuildHasherDefault;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
@@ -31,7 +33,7 @@ use tokio::time::{Instant, sleep_until};
 use self::arrivals::Arrivals;
 use self::calls::{Done, Received};
 use self::deletes::Deletes;
-use self::flights::Flights;
+use self::flights::{ById, Flights};
 use self::heartbeat::Heartbeat;
 use self::lanes::Lanes;
 use self::permits::Permits;
@@ -42,7 +44,7 @@ use self::stop::Stopping;
 pub(super) use self::stop::{Signal, Stop};
 use self::tasks::{Ended, Keys};
 use super::error::RunError;
-use super::facts;
+use super::facts::{self, DeadLetterFacts};
 use super::handle::{Phase, Wish};
 use super::shared::Shared;
 use super::worker::PollSummary;
@@ -64,7 +66,7 @@ pub(super) struct Driver {
     permits: Permits,
     /// The running handlers.
     tasks: JoinSet<Ended>,
-    keys: HashMap<Id, Keys>,
+    keys: HashMap<Id, Keys, BuildHasherDefault<ById>>,
     /// The open long polls, apart from the other calls because a stop drops them.
     receives: FuturesUnordered<BoxFuture<'static, Received>>,
     calls: FuturesUnordered<BoxFuture<'static, Done>>,
@@ -91,7 +93,7 @@ impl Driver {
             paused: false,
             permits: Permits::default(),
             tasks: JoinSet::new(),
-            keys: HashMap::new(),
+            keys: HashMap::default(),
             receives: FuturesUnordered::new(),
             calls: FuturesUnordered::new(),
             discards: FuturesUnordered::new(),
@@ -243,6 +245,11 @@ impl Driver {
                     for misfit in facts::misfits(&self.shared.config, &facts) {
                         tracing::warn!(queue = self.shared.queue(), "{misfit}");
                     }
+                }
+                if let (Some(target), DeadLetterFacts::Takes(bytes)) =
+                    (&self.shared.pipeline.dead_letters, facts.dead_letter_queue)
+                {
+                    target.max_bytes.fetch_min(bytes, Ordering::Relaxed);
                 }
                 self.heartbeat = Heartbeat::new(&self.shared.config, Some(&facts));
                 self.heartbeat.adopt(&mut self.flights);

@@ -10,7 +10,7 @@ use super::calls::{self, Done};
 use super::flights::{Key, Stage};
 use super::releases::Release;
 use super::tasks::Ended;
-use crate::pipeline::{Ending, Panicked, Processed, Settlement, panic_text};
+use crate::pipeline::{Ending, Panicked, Processed, Settlement};
 use crate::policy::{ReportKind, WireDelay};
 use crate::sqs::consumer::error::SettleError;
 
@@ -43,7 +43,7 @@ impl Driver {
             Err(error) if error.is_cancelled() => self.give_back(keys.as_slice().to_vec()),
             Err(error) => {
                 // A panic outside of the fences: in a destructor, say.
-                let panicked = Panicked(panic_text(&*error.into_panic()));
+                let panicked = Panicked::with(&*error.into_panic());
                 for key in keys.as_slice() {
                     if let Some(flight) = self.flights.get(*key) {
                         let reporter = &self.shared.pipeline.reporter;
