@@ -19,8 +19,6 @@ pub(super) enum Op {
         count: u8,
         group: u8,
         delay: Option<i32>,
-        /// What the last entry does not have.
-        lacks: Option<Lack>,
         /// Whether the body of the last entry is one that SQS does not take.
         odd: bool,
     },
@@ -88,12 +86,6 @@ pub(super) enum Op {
     ListQueues,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lack {
-    Group,
-    Dedup,
-}
-
 #[derive(Clone, Debug)]
 pub(super) enum Body {
     Fresh,
@@ -139,11 +131,6 @@ pub(super) fn op() -> impl Strategy<Value = Op> {
             1 => Just(Some(901)),
         ]
     };
-    let lacks = prop_oneof![
-        6 => Just(None),
-        1 => Just(Some(Lack::Group)),
-        1 => Just(Some(Lack::Dedup)),
-    ];
     let attribute = || proptest::sample::select(ATTRIBUTES);
     let fifo = any::<bool>;
     let messages = prop_oneof![
@@ -152,9 +139,9 @@ pub(super) fn op() -> impl Strategy<Value = Op> {
                 Op::Send { fifo, body, group, dedup, attributes, delay }
             }
         ),
-        4 => (fifo(), 1..4_u8, 0..3_u8, delay(), lacks, proptest::bool::weighted(0.2)).prop_map(
-            |(fifo, count, group, delay, lacks, odd)| {
-                Op::SendBatch { fifo, count, group, delay, lacks, odd }
+        4 => (fifo(), 1..4_u8, 0..3_u8, delay(), proptest::bool::weighted(0.2)).prop_map(
+            |(fifo, count, group, delay, odd)| {
+                Op::SendBatch { fifo, count, group, delay, odd }
             }
         ),
         2 => proptest::collection::vec(0..12_usize, 1..4)

@@ -10,7 +10,7 @@ use aws_sdk_sqs::types::{
     SendMessageBatchRequestEntry,
 };
 
-use super::op::{Body, Lack, Op};
+use super::op::{Body, Op};
 use crate::support::{attribute, receive_with, text};
 
 /// One side of the comparison.
@@ -118,25 +118,18 @@ impl Side {
                 count,
                 group,
                 delay,
-                lacks,
                 odd,
             } => {
                 let mut batch = self.client.send_message_batch().queue_url(self.url(*fifo));
                 for n in 0..*count {
                     let id = format!("{step}-{n}");
-                    let last = n + 1 == *count;
                     let mut entry = SendMessageBatchRequestEntry::builder()
                         .id(&id)
-                        .message_body(if last && *odd { "a\0b" } else { &id })
+                        .message_body(if *odd && n + 1 == *count { "a\0b" } else { &id })
                         .set_delay_seconds(*delay);
                     if *fifo {
-                        let lacks = lacks.filter(|_| last);
-                        if lacks != Some(Lack::Group) {
-                            entry = entry.message_group_id(format!("g{group}"));
-                        }
-                        if lacks != Some(Lack::Dedup) {
-                            entry = entry.message_deduplication_id(id);
-                        }
+                        entry = entry.message_group_id(format!("g{group}"));
+                        entry = entry.message_deduplication_id(id);
                     }
                     batch = batch.entries(entry.build().unwrap());
                 }
