@@ -2,6 +2,7 @@
 //! A test binary of its own, because the counter is the allocator of the whole process.
 
 mod in_flight;
+mod stored;
 
 use allocation_counter::measure;
 use babelqueue::Envelope;

@@ -197,3 +197,36 @@ async fn a_fifo_batch_keeps_its_order() {
         ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_fifo_batch_with_an_entry_that_lacks_its_ids_is_refused_as_a_whole() {
+    let (local, client) = sqs();
+    let url = local.create_queue("q.fifo");
+    let by_content = queue(&local, "c.fifo", &[("ContentBasedDeduplication", "true")]);
+    let ids = |id: &str, group: Option<&str>, dedup: Option<&str>| {
+        let entry = SendMessageBatchRequestEntry::builder().id(id);
+        entry
+            .message_body(id)
+            .set_message_group_id(group.map(str::to_owned))
+            .set_message_deduplication_id(dedup.map(str::to_owned))
+            .build()
+            .unwrap()
+    };
+    let batch = |url: &str, other| {
+        let batch = client.send_message_batch().queue_url(url);
+        let batch = batch.entries(ids("a", Some("g"), Some("a")));
+        batch.entries(other).send()
+    };
+    // Alone, the first of them is a parameter that is missing.
+    let no_group = batch(&url, ids("b", None, Some("b"))).await;
+    assert_eq!(code(no_group), "InvalidParameterValue");
+    let no_dedup = batch(&url, ids("b", Some("g"), None)).await;
+    assert_eq!(code(no_dedup), "InvalidParameterValue");
+    assert!(local.snapshot(&url).is_empty());
+    let answer = batch(&by_content, ids("b", Some("g"), None)).await.unwrap();
+    assert_eq!(answer.successful().len(), 2);
+    // What an entry has and should not still fails alone.
+    let odd = batch(&url, ids("b", Some("a b"), Some("b"))).await.unwrap();
+    assert_eq!(odd.successful()[0].id(), "a");
+    assert_eq!(odd.failed()[0].code(), "InvalidParameterValue");
+}

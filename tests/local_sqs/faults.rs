@@ -6,14 +6,14 @@ use aws_sdk_sqs::Client;
 use aws_sdk_sqs::config::retry::RetryConfig;
 use aws_sdk_sqs::config::timeout::TimeoutConfig;
 use aws_sdk_sqs::error::ProvideErrorMetadata;
-use aws_sdk_sqs::types::{DeleteMessageBatchRequestEntry, SendMessageBatchRequestEntry};
+use aws_sdk_sqs::types::DeleteMessageBatchRequestEntry;
 use babelqueue::local::{CallOutcome, LocalSqs, Operation, Refusal};
 use tokio::time::{Instant, advance};
 
 use crate::support::*;
 
 /// A server, a client that does not retry, and a queue.
-fn plain() -> (LocalSqs, Client, String) {
+pub(crate) fn plain() -> (LocalSqs, Client, String) {
     let local = LocalSqs::new();
     let config = local.client_config().retry_config(RetryConfig::disabled());
     let client = Client::from_conf(config.build());
@@ -21,7 +21,7 @@ fn plain() -> (LocalSqs, Client, String) {
     (local, client, url)
 }
 
-async fn try_send(
+pub(crate) async fn try_send(
     client: &Client,
     url: &str,
 ) -> Result<(), aws_sdk_sqs::error::SdkError<aws_sdk_sqs::operation::send_message::SendMessageError>>
@@ -140,6 +140,41 @@ async fn a_delay_before_or_after_the_effect() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_delayed_request_has_its_effect_when_its_client_has_given_up() {
+    let (local, _, url) = plain();
+    let timeouts = TimeoutConfig::builder().operation_attempt_timeout(Duration::from_secs(1));
+    let config = local.client_config().timeout_config(timeouts.build());
+    let client = Client::from_conf(config.retry_config(RetryConfig::disabled()).build());
+    let fault = local.faults().on(Operation::SendMessage).once();
+    fault.delay(Duration::from_secs(3));
+    let start = Instant::now();
+    assert!(try_send(&client, &url).await.is_err());
+    assert_eq!(start.elapsed(), Duration::from_secs(1));
+    assert!(local.snapshot(&url).is_empty());
+    local.wait_until(&url, |queue| queue.len() == 1).await;
+    assert_eq!(start.elapsed(), Duration::from_secs(3));
+    let calls = local.calls();
+    let call = calls.iter().next().unwrap();
+    assert_eq!(call.queue.as_deref(), Some("q"));
+    assert_eq!(call.outcome, CallOutcome::Faulted);
+    // A receive takes what nobody gets then.
+    let fault = local.faults().on(Operation::ReceiveMessage).once();
+    fault.delay(Duration::from_secs(3));
+    assert!(
+        client
+            .receive_message()
+            .queue_url(&url)
+            .send()
+            .await
+            .is_err()
+    );
+    local
+        .wait_until(&url, |queue| queue.in_flight.len() == 1)
+        .await;
+    assert_eq!(start.elapsed(), Duration::from_secs(6));
+}
+
+#[tokio::test(start_paused = true)]
 async fn refusals_have_the_codes_of_sqs() {
     let (local, client, url) = plain();
     for (refusal, status, code) in [
@@ -180,92 +215,6 @@ async fn garbage_is_not_an_answer() {
     local.faults().on(Operation::SendMessage).once().garbage();
     assert!(try_send(&client, &url).await.is_err());
     assert_eq!(local.snapshot(&url).visible.len(), 1);
-}
-
-fn batch(
-    client: &Client,
-    url: &str,
-) -> aws_sdk_sqs::operation::send_message_batch::builders::SendMessageBatchFluentBuilder {
-    let entry = |id: &str| {
-        SendMessageBatchRequestEntry::builder()
-            .id(id)
-            .message_body(id)
-            .build()
-    };
-    let batch = client.send_message_batch().queue_url(url);
-    ["a", "b", "c"]
-        .into_iter()
-        .fold(batch, |batch, id| batch.entries(entry(id).unwrap()))
-}
-
-#[tokio::test(start_paused = true)]
-async fn chosen_entries_of_a_batch_fail() {
-    let (local, client, url) = plain();
-    local
-        .faults()
-        .on(Operation::SendMessageBatch)
-        .once()
-        .fail_entries([1], "InternalError", false);
-    let answer = batch(&client, &url).send().await.unwrap();
-    let ids: Vec<_> = answer.successful().iter().map(|it| it.id()).collect();
-    assert_eq!(ids, ["a", "c"]);
-    let failed = &answer.failed()[0];
-    assert_eq!(
-        (failed.id(), failed.code(), failed.sender_fault()),
-        ("b", "InternalError", false)
-    );
-    assert_eq!(local.snapshot(&url).visible.len(), 2);
-    let all = local.faults().on(Operation::SendMessageBatch).once();
-    all.fail_entries([0, 1, 2], "InternalError", false);
-    let answer = batch(&client, &url).send().await.unwrap();
-    assert_eq!((answer.successful().len(), answer.failed().len()), (0, 3));
-    assert_eq!(local.snapshot(&url).visible.len(), 2);
-}
-
-#[tokio::test(start_paused = true)]
-async fn entries_of_a_batch_stand_in_neither_list() {
-    let (local, client, url) = plain();
-    local
-        .faults()
-        .on(Operation::SendMessageBatch)
-        .once()
-        .omit_entries([0, 2]);
-    let answer = batch(&client, &url).send().await.unwrap();
-    let ids: Vec<_> = answer.successful().iter().map(|it| it.id()).collect();
-    assert_eq!(ids, ["b"]);
-    assert!(answer.failed().is_empty());
-    assert_eq!(local.snapshot(&url).visible.len(), 3);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_message_is_delivered_twice() {
-    let (local, client, url) = plain();
-    let id = send(&client, &url, "x").await;
-    local
-        .faults()
-        .on(Operation::ReceiveMessage)
-        .once()
-        .duplicate();
-    let first = receive_one(&client, &url).await;
-    let second = receive_one(&client, &url).await;
-    assert_eq!(first.message_id(), Some(id.as_str()));
-    assert_eq!(second.message_id(), Some(id.as_str()));
-    delete(&client, &url, &first).await;
-    assert_eq!(local.snapshot(&url).in_flight.len(), 1);
-}
-
-#[tokio::test(start_paused = true)]
-async fn messages_are_delivered_out_of_order() {
-    let (local, client, url) = plain();
-    for n in 0..10 {
-        send(&client, &url, &n.to_string()).await;
-    }
-    local.faults().on(Operation::ReceiveMessage).shuffle();
-    let received = receive(&client, &url, 10).await;
-    let mut bodies = bodies(&received);
-    assert!(!bodies.is_sorted());
-    bodies.sort_unstable();
-    assert_eq!(bodies, ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -314,6 +263,49 @@ async fn a_fault_is_chosen_by_operation_queue_and_count() {
     }
     assert_eq!(failed, [false, false, true, true, false]);
     assert_eq!(fault.hits(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_queue_is_named_in_every_way_that_requests_have() {
+    let (local, client, url) = plain();
+    let (_, _) = with_dead_letters(&local, "x", 1, &[]);
+    local.faults().on_any().queue("q").reset();
+    local.faults().on_any().queue("x-dlq").reset();
+    let source = local.queue_arn("x-dlq");
+    assert!(try_send(&client, &url).await.is_err());
+    let find = |name: &str| client.get_queue_url().queue_name(name).send();
+    assert!(find("q").await.is_err());
+    find("x").await.unwrap();
+    let create = |name: &str| client.create_queue().queue_name(name).send();
+    assert!(create("q").await.is_err());
+    create("new").await.unwrap();
+    let start = || client.start_message_move_task().source_arn(&source);
+    assert!(start().send().await.is_err());
+    let list = client.list_message_move_tasks().source_arn(&source);
+    assert!(list.send().await.is_err());
+    assert_eq!(local.calls().of(Operation::CreateQueue).count(), 2);
+    let of_task = local.calls();
+    let of_task = of_task.of(Operation::StartMessageMoveTask).next().unwrap();
+    assert_eq!(of_task.queue.as_deref(), Some("x-dlq"));
+    // A task is cancelled by a handle, which says whose it is.
+    local.faults().clear();
+    for _ in 0..2 {
+        send(&client, &local.queue_url("x-dlq"), "x").await;
+    }
+    let slow = start().destination_arn(local.queue_arn("new"));
+    let slow = slow.max_number_of_messages_per_second(1).send();
+    let handle = slow.await.unwrap().task_handle.unwrap();
+    let cancel = || {
+        client
+            .cancel_message_move_task()
+            .task_handle(&handle)
+            .send()
+    };
+    local.faults().on_any().queue("q").reset();
+    let fault = local.faults().on_any().queue("x-dlq").reset();
+    assert!(cancel().await.is_err());
+    fault.lift();
+    cancel().await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use aws_sdk_sqs::types::MessageSystemAttributeName;
+use babelqueue::local::LocalSqs;
 use tokio::time::advance;
 
 use crate::support::*;
@@ -81,4 +83,40 @@ async fn a_limit_per_group_needs_the_scope_of_groups() {
     let (local, _) = sqs();
     let made = local.create_queue_with("q.fifo", [("FifoThroughputLimit", "perMessageGroupId")]);
     assert_eq!(made.unwrap_err().code(), "InvalidAttributeValue");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_purge_forgets_no_deduplication_id_unless_it_is_set_to() {
+    for forgets in [false, true] {
+        let local = LocalSqs::builder()
+            .purge_forgets_duplicates(forgets)
+            .build();
+        let (client, url) = (local.client(), local.create_queue("q.fifo"));
+        send_to_group(&client, &url, "g", "x").await;
+        client.purge_queue().queue_url(&url).send().await.unwrap();
+        send_to_group(&client, &url, "g", "x").await;
+        assert_eq!(local.snapshot(&url).len(), usize::from(forgets));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_shows_the_digest_of_its_body_as_its_id() {
+    let (local, client) = sqs();
+    let url = queue(&local, "q.fifo", &[("ContentBasedDeduplication", "true")]);
+    let send = client.send_message().queue_url(&url).message_body("x");
+    send.message_group_id("g").send().await.unwrap();
+    let digest = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881";
+    let snapshot = local.snapshot(&url);
+    assert_eq!(
+        snapshot.visible[0].deduplication_id.as_deref(),
+        Some(digest)
+    );
+    let message = receive_one(&client, &url).await;
+    let shown = system(&message, MessageSystemAttributeName::MessageDeduplicationId);
+    assert_eq!(shown, Some(digest));
+    // Given in so many words, it is the same id.
+    let send = client.send_message().queue_url(&url).message_body("y");
+    let again = send.message_group_id("g").message_deduplication_id(digest);
+    let again = again.send().await.unwrap();
+    assert_eq!(again.message_id(), message.message_id());
 }

@@ -6,10 +6,13 @@ mod support;
 
 mod batches;
 mod counts;
+mod dead_letter_rings;
 mod dead_letters;
 #[cfg(feature = "differential")]
 mod differential;
 mod faults;
+mod faults_deliveries;
+mod faults_entries;
 mod fifo;
 mod fifo_attempts;
 mod fifo_dedup;

@@ -53,13 +53,9 @@ async fn check_24_one_name_one_queue_and_purging() {
     let purge = || client.purge_queue().queue_url(&url).send();
     purge().await.unwrap();
     assert!(receive(&client, &url, 10).await.is_empty());
-    assert!(
-        purge()
-            .await
-            .unwrap_err()
-            .into_service_error()
-            .is_purge_queue_in_progress()
-    );
+    let error = purge().await.unwrap_err();
+    assert_eq!(error.raw_response().unwrap().status().as_u16(), 403);
+    assert!(error.into_service_error().is_purge_queue_in_progress());
     advance(Duration::from_secs(60)).await;
     purge().await.unwrap();
 }

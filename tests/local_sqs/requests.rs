@@ -1,6 +1,6 @@
 //! Requests that are broken in their form, byte by byte.
 
-use babelqueue::local::LocalServer;
+use babelqueue::local::{LocalServer, RawMessage};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -171,6 +171,13 @@ async fn what_is_not_the_json_of_its_operation_is_refused() {
             "SendMessageBatch",
             batch(r#"[{"Id":"a","MessageBody":"x","MessageAttributes":{"a":["String","v"]}}]"#),
         ),
+        (
+            "SendMessageBatch",
+            batch(
+                r#"[{"Id":"a","MessageBody":"x"},{"Id":"b","MessageBody":"x",
+                     "MessageAttributes":{"a":{"DataType":"Binary","BinaryValue":"*"}}}]"#,
+            ),
+        ),
         ("DeleteMessageBatch", batch(r#"[["id",null,"handle"]]"#)),
         (
             "ChangeMessageVisibilityBatch",
@@ -220,6 +227,48 @@ async fn what_is_not_the_json_of_its_operation_is_refused() {
     post(&server, "SendMessage", JSON, "")
         .await
         .is(400, "MissingRequiredParameterException");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn an_entry_that_lacks_a_member_refuses_its_batch() {
+    let (local, server, _) = serve().await;
+    let url = local.create_queue("q");
+    let id = local.inject_raw(&url, RawMessage::new("x"));
+    let message = receive_one(&local.client(), &url).await;
+    let good = handle(&message);
+    for (target, first, second) in [
+        (
+            "SendMessageBatch",
+            r#""MessageBody":"x""#.to_owned(),
+            r#""Id":"b""#,
+        ),
+        (
+            "SendMessageBatch",
+            r#""MessageBody":"x""#.to_owned(),
+            r#""MessageBody":"x""#,
+        ),
+        (
+            "DeleteMessageBatch",
+            format!(r#""ReceiptHandle":"{good}""#),
+            r#""Id":"b""#,
+        ),
+        (
+            "ChangeMessageVisibilityBatch",
+            format!(r#""ReceiptHandle":"{good}","VisibilityTimeout":0"#),
+            r#""Id":"b","ReceiptHandle":"x""#,
+        ),
+    ] {
+        let body =
+            format!(r#"{{"QueueUrl":"{url}","Entries":[{{"Id":"a",{first}}},{{{second}}}]}}"#);
+        let answer = post(&server, target, JSON, &body).await;
+        answer.is(400, "MissingRequiredParameterException");
+        assert_eq!(answer.query.as_deref(), Some("MissingParameter;Sender"));
+    }
+    // Nothing was carried out.
+    let snapshot = local.snapshot(&url);
+    assert_eq!((snapshot.len(), snapshot.in_flight.len()), (1, 1));
+    assert_eq!(snapshot.in_flight[0].message_id, id);
     server.shutdown().await;
 }
 

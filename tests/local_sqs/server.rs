@@ -1,12 +1,13 @@
 //! The server for other processes, through real sockets.
 
+use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
 use aws_sdk_sqs::Client;
 use aws_sdk_sqs::config::{BehaviorVersion, Credentials, Region};
 use aws_sdk_sqs::operation::RequestId;
-use babelqueue::local::{LocalServer, LocalSqs, Operation};
-use tokio::io::AsyncWriteExt;
+use babelqueue::local::{LocalServer, LocalSqs, Operation, RawMessage};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::support::*;
@@ -81,6 +82,83 @@ async fn a_lost_response_over_the_network() {
         .lose_response();
     send(&client, &url, "x").await;
     assert_eq!(local.snapshot(&url).visible.len(), 2);
+    server.shutdown().await;
+}
+
+/// Opens a connection of its own and sends a request that waits for no more.
+async fn request(server: &LocalServer, target: &str, body: &str) -> TcpStream {
+    let request = format!(
+        "POST / HTTP/1.1\r\nhost: x\r\nx-amz-target: AmazonSQS.{target}\r\n\
+         content-type: application/x-amz-json-1.0\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let mut stream = TcpStream::connect(server.addr()).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    stream
+}
+
+#[tokio::test]
+async fn a_reset_connection_is_reset() {
+    let (local, server, _) = serve().await;
+    let url = local.create_queue("q");
+    let body = format!(r#"{{"QueueUrl":"{url}","MessageBody":"x"}}"#);
+    local.faults().on(Operation::SendMessage).once().reset();
+    let mut stream = request(&server, "SendMessage", &body).await;
+    let read = stream.read_to_end(&mut Vec::new()).await;
+    assert_eq!(read.unwrap_err().kind(), ErrorKind::ConnectionReset);
+    // A request that is lost ends with a farewell.
+    local
+        .faults()
+        .on(Operation::SendMessage)
+        .once()
+        .lose_request();
+    let mut stream = request(&server, "SendMessage", &body).await;
+    assert_eq!(stream.read_to_end(&mut Vec::new()).await.unwrap(), 0);
+    assert!(local.snapshot(&url).is_empty());
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_client_that_has_said_everything_is_answered() {
+    let (local, server, _) = serve().await;
+    let url = local.create_queue("q");
+    let body = format!(r#"{{"QueueUrl":"{url}","MessageBody":"x"}}"#);
+    for late in [false, true] {
+        if late {
+            let fault = local.faults().on(Operation::SendMessage).once();
+            fault.delay_response(Duration::from_millis(100));
+        }
+        let mut stream = request(&server, "SendMessage", &body).await;
+        stream.shutdown().await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer:?}");
+    }
+    // What hangs ends with its client.
+    local.faults().on(Operation::SendMessage).once().hang();
+    let mut stream = request(&server, "SendMessage", &body).await;
+    local.wait_until_called(Operation::SendMessage, 3).await;
+    stream.shutdown().await.unwrap();
+    assert_eq!(stream.read_to_end(&mut Vec::new()).await.unwrap(), 0);
+    assert_eq!(local.snapshot(&url).len(), 2);
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_delayed_request_has_its_effect_when_its_client_is_gone() {
+    let (local, server, _) = serve().await;
+    let url = local.create_queue("q");
+    local.inject_raw(&url, RawMessage::new("x"));
+    let fault = local.faults().on(Operation::ReceiveMessage).once();
+    fault.delay(Duration::from_millis(100));
+    let body = format!(r#"{{"QueueUrl":"{url}"}}"#);
+    let stream = request(&server, "ReceiveMessage", &body).await;
+    local.wait_until_called(Operation::ReceiveMessage, 1).await;
+    drop(stream);
+    let taken = local.wait_until(&url, |queue| queue.in_flight.len() == 1);
+    tokio::time::timeout(Duration::from_secs(60), taken)
+        .await
+        .unwrap();
     server.shutdown().await;
 }
 

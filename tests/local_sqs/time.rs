@@ -134,3 +134,16 @@ async fn a_waiting_receive_notices_what_becomes_due_later() {
     assert_eq!(received.messages().len(), 1);
     assert_eq!(start.elapsed().as_secs(), 3);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_server_can_be_created_near_the_epoch() {
+    let day = Duration::from_secs(24 * 3600);
+    for created in [Duration::ZERO, Duration::from_secs(5), day * 59] {
+        let local = LocalSqs::builder().created_at(SystemTime::UNIX_EPOCH + created);
+        let local = local.build();
+        let url = local.create_queue("q");
+        send(&local.client(), &url, "x").await;
+        let sent = local.snapshot(&url).visible[0].sent;
+        assert_eq!(sent, SystemTime::UNIX_EPOCH + created);
+    }
+}

@@ -227,3 +227,36 @@ async fn a_changed_timeout_counts_from_the_change() {
     advance(Duration::from_millis(1)).await;
     receive_one(&client, &url).await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_expired_handle_hides_the_message_again_when_it_is_set_to() {
+    let local = babelqueue::local::LocalSqs::builder()
+        .expired_handles_hide(true)
+        .build();
+    let client = local.client();
+    let url = queue(&local, "q", &[("VisibilityTimeout", "1")]);
+    send(&client, &url, "x").await;
+    let message = receive_one(&client, &url).await;
+    advance(Duration::from_secs(1)).await;
+    change(&client, &url, &message, 0).await.unwrap();
+    assert_eq!(local.snapshot(&url).visible.len(), 1);
+    change(&client, &url, &message, 10).await.unwrap();
+    assert!(receive(&client, &url, 10).await.is_empty());
+    advance(Duration::from_secs(10)).await;
+    let again = receive(&client, &url, 10).await;
+    assert_eq!(again.len(), 1);
+    assert_eq!(
+        system(&again[0], System::ApproximateReceiveCount),
+        Some("2")
+    );
+    // FIFO queues and handles of earlier receives are as they were.
+    assert_eq!(
+        code(change(&client, &url, &message, 10).await),
+        "InvalidParameterValue"
+    );
+    let fifo = queue(&local, "q.fifo", &[("VisibilityTimeout", "1")]);
+    send_to_group(&client, &fifo, "g", "x").await;
+    let message = receive_one(&client, &fifo).await;
+    advance(Duration::from_secs(1)).await;
+    assert!(change(&client, &fifo, &message, 10).await.is_err());
+}

@@ -50,12 +50,16 @@ impl Clock {
         let since_epoch = created_at.duration_since(UNIX_EPOCH).unwrap_or_default();
         Self {
             created: Instant::now(),
-            wall: Wall(since_epoch.saturating_sub(HEAD_START)),
+            wall: Wall(since_epoch),
         }
     }
 
     pub(crate) fn now(&self) -> At {
-        At(nanos(HEAD_START)).plus(self.created.elapsed())
+        self.creation().plus(self.created.elapsed())
+    }
+
+    fn creation(&self) -> At {
+        At(nanos(HEAD_START))
     }
 
     /// How long ago the server was created.
@@ -65,7 +69,7 @@ impl Clock {
 
     /// The instant at which `at` is due, to sleep until.
     pub(crate) fn instant(&self, at: At) -> Instant {
-        self.created + at.since(At(nanos(HEAD_START)))
+        self.created + at.since(self.creation())
     }
 
     pub(crate) fn wall(&self) -> Wall {
@@ -73,22 +77,48 @@ impl Clock {
     }
 }
 
-/// Turns moments into the wall time that clients see.
+/// Turns moments into the wall time that clients see: the time of creation, since the epoch.
+/// What was before the epoch is shown as the epoch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wall(Duration);
 
 impl Wall {
+    fn since_epoch(self, at: At) -> Duration {
+        (self.0 + Duration::from_nanos(at.0)).saturating_sub(HEAD_START)
+    }
+
     /// Milliseconds since the Unix epoch.
     pub(crate) fn millis(self, at: At) -> u64 {
-        u64::try_from((self.0 + Duration::from_nanos(at.0)).as_millis()).unwrap_or(u64::MAX)
+        u64::try_from(self.since_epoch(at).as_millis()).unwrap_or(u64::MAX)
     }
 
     /// Seconds since the Unix epoch.
     pub(crate) fn secs(self, at: At) -> u64 {
-        (self.0 + Duration::from_nanos(at.0)).as_secs()
+        self.since_epoch(at).as_secs()
     }
 
     pub(crate) fn time(self, at: At) -> SystemTime {
-        UNIX_EPOCH + self.0 + Duration::from_nanos(at.0)
+        UNIX_EPOCH + self.since_epoch(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wall_shows_the_time_of_creation_and_what_has_passed() {
+        let day = Duration::from_secs(24 * 3600);
+        for created in [0, 1, 59, 60, 61, 20_000].map(|days| day * days) {
+            let clock = Clock::new(UNIX_EPOCH + created);
+            let (now, wall) = (clock.creation(), clock.wall());
+            assert_eq!(wall.secs(now), created.as_secs());
+            assert_eq!(
+                u128::from(wall.millis(now.plus(day))),
+                (created + day).as_millis()
+            );
+            let before = wall.time(now.minus(day * 30));
+            assert_eq!(before, UNIX_EPOCH + created.saturating_sub(day * 30));
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The in-process transport: an HTTP client for the AWS SDK whose requests never
 //! leave the process. It keeps the read timeout, as a real one would.
 
+use std::future::pending;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,7 +63,10 @@ impl HttpConnector for InProcess {
     }
 }
 
-async fn call(service: &Service, mut request: HttpRequest) -> Result<HttpResponse, ConnectorError> {
+async fn call(
+    service: &Arc<Service>,
+    mut request: HttpRequest,
+) -> Result<HttpResponse, ConnectorError> {
     let body = request.take_body();
     let collected;
     let bytes = match body.bytes() {
@@ -82,15 +86,18 @@ async fn call(service: &Service, mut request: HttpRequest) -> Result<HttpRespons
             body: bytes,
             base: &service.endpoint,
         })
-        .await
-        .map_err(broken)?;
+        .await;
+    if matches!(answer, Err(Broken::Hanging)) {
+        pending::<()>().await;
+    }
+    let answer = answer.map_err(broken)?;
     response(answer, service.request_id())
 }
 
 /// The error that a real connection would give.
 fn broken(broken: Broken) -> ConnectorError {
     let kind = match broken {
-        Broken::Closed | Broken::Gone => io::ErrorKind::UnexpectedEof,
+        Broken::Closed | Broken::Gone | Broken::Hanging => io::ErrorKind::UnexpectedEof,
         Broken::Reset => io::ErrorKind::ConnectionReset,
     };
     ConnectorError::io(io::Error::new(kind, broken).into())

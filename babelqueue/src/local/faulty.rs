@@ -1,7 +1,5 @@
 //! What a planned fault does to a request.
 
-use std::future::pending;
-
 use super::engine::error::{ApiError, ApiResult};
 use super::engine::receive::Quirks;
 use super::faults::entries;
@@ -18,36 +16,33 @@ impl Service {
         call: &Call<'_>,
         fault: Fault,
     ) -> Result<Answer, Broken> {
-        let as_usual = self.carry_out(call, call.body, Quirks::default());
+        let quirks = |quirks| Box::pin(self.carry_out(call, quirks));
+        let as_usual = || quirks(Quirks::default());
         match fault {
             Fault::LoseRequest => Err(Broken::Closed),
             Fault::Reset => Err(Broken::Reset),
             Fault::LoseResponse => {
                 // Whatever it would have said is lost.
-                drop(as_usual.await);
+                drop(as_usual().await);
                 Err(Broken::Closed)
             }
-            Fault::Hang => {
-                self.log_fault(call);
-                pending().await
-            }
+            Fault::Hang => Err(Broken::Hanging),
             Fault::HangAfter => {
-                drop(as_usual.await);
-                self.log_fault(call);
-                pending().await
+                drop(as_usual().await);
+                Err(Broken::Hanging)
             }
             Fault::Delay(time) => {
                 tokio::time::sleep(time).await;
-                Ok(answer_to(as_usual.await))
+                Ok(answer_to(as_usual().await))
             }
             Fault::DelayResponse(time) => {
-                let result = as_usual.await;
+                let result = as_usual().await;
                 tokio::time::sleep(time).await;
                 Ok(answer_to(result))
             }
             Fault::Refuse(refusal) => Ok(refuse(refusal)),
             Fault::Garbage => {
-                drop(as_usual.await);
+                drop(as_usual().await);
                 Ok(Answer {
                     status: 200,
                     body: b"<html>This is not JSON.".to_vec(),
@@ -58,38 +53,40 @@ impl Service {
                 places,
                 code,
                 sender_fault,
-            } => match entries::cut(call.body, &places) {
-                None => Ok(answer_to(as_usual.await)),
-                Some(cut) => {
-                    let rest = match cut.body {
-                        Some(body) => Some(self.carry_out(call, &body, Quirks::default()).await),
-                        None => None,
-                    };
-                    let result = rest
-                        .transpose()
-                        .map(|answer| entries::add_failed(answer, cut.ids, &code, sender_fault));
-                    Ok(answer_to(result))
-                }
-            },
-            Fault::OmitEntries(places) => {
-                let ids = entries::ids(call.body, &places).unwrap_or_default();
-                let answer = as_usual.await.map(|answer| entries::omit(&answer, &ids));
+            } => {
+                let Some(ids) = entries::ids(call.body, &places) else {
+                    return Ok(answer_to(as_usual().await));
+                };
+                // All of them are checked, as if nothing were planned.
+                let rest = quirks(Quirks {
+                    skip: places,
+                    ..Quirks::default()
+                });
+                let result = rest.await;
+                let answer = result.map(|it| entries::add_failed(&it, ids, &code, sender_fault));
                 Ok(answer_to(answer))
             }
-            Fault::Duplicate => Ok(answer_to(self.receive_oddly(call, true, false).await)),
-            Fault::Shuffle => Ok(answer_to(self.receive_oddly(call, false, true).await)),
-            Fault::OldHandlesSilent => Ok(answer_to(silence(call, as_usual.await))),
+            Fault::OmitEntries(places) => {
+                let ids = entries::ids(call.body, &places).unwrap_or_default();
+                let answer = as_usual().await;
+                Ok(answer_to(answer.map(|it| entries::omit(&it, &ids))))
+            }
+            Fault::Duplicate => {
+                let twice = Quirks {
+                    duplicate: true,
+                    ..Quirks::default()
+                };
+                Ok(answer_to(quirks(twice).await))
+            }
+            Fault::Shuffle => {
+                let shuffled = Quirks {
+                    shuffle: true,
+                    ..Quirks::default()
+                };
+                Ok(answer_to(quirks(shuffled).await))
+            }
+            Fault::OldHandlesSilent => Ok(answer_to(silence(call, as_usual().await))),
         }
-    }
-
-    async fn receive_oddly(
-        &self,
-        call: &Call<'_>,
-        duplicate: bool,
-        shuffle: bool,
-    ) -> ApiResult<Vec<u8>> {
-        self.carry_out(call, call.body, Quirks { duplicate, shuffle })
-            .await
     }
 }
 

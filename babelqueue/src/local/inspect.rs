@@ -1,12 +1,14 @@
 //! What a test sees of a queue, and what it puts there past the protocol.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use super::LocalSqs;
 use super::clock::{At, Wall};
-use super::engine::attribute::{Attribute, Value};
-use super::engine::message::{Message, State, id_text, sequence_text};
+use super::engine::attribute::{Attribute, AttributeRef, Value, ValueRef};
+use super::engine::message::{Message, State, sequence_text};
+use super::engine::packed::Packed;
 use super::engine::queue::Queue;
 use super::engine::raw::Raw;
 use super::protocol::operation::Operation;
@@ -186,7 +188,7 @@ impl LocalSqs {
             .service
             .with(|engine, now| engine.inject(name, message.0, now))
         {
-            Ok(id) => id_text(id),
+            Ok(id) => id.to_string(),
             Err(_) => panic!("there is no queue {name:?} to put a message on"),
         }
     }
@@ -283,36 +285,35 @@ fn take(queue: &Queue, wall: Wall, now: At) -> QueueSnapshot {
             State::InFlight { due, .. } => (&mut snapshot.in_flight, due),
             State::Delayed { due } => (&mut snapshot.delayed, due),
         };
-        list.push(of_message(message, wall, due.since(now)));
+        let mut it = of_message(message, wall, due.since(now));
+        it.sequence_number = queue.sequence(ticket).map(sequence_text);
+        list.push(it);
     }
     snapshot
 }
 
 fn of_message(message: &Message, wall: Wall, visible_in: Duration) -> MessageSnapshot {
-    let of_attribute = |(name, it): (&String, &Attribute)| {
+    let of_attribute = |it: AttributeRef<'_>| {
         let snapshot = AttributeSnapshot {
-            data_type: it.data_type.clone(),
-            value: match &it.value {
-                Value::Text(text) => text.clone().into_bytes(),
-                Value::Binary(bytes) => bytes.clone(),
+            data_type: it.data_type.to_owned(),
+            value: match it.value {
+                ValueRef::Text(text) => text.as_bytes().to_vec(),
+                ValueRef::Binary(bytes) => bytes.to_vec(),
             },
         };
-        (name.clone(), snapshot)
+        (it.name.to_owned(), snapshot)
     };
-    let attributes = message
-        .attributes
-        .as_deref()
-        .map(|it| it.map.iter().map(of_attribute));
+    let attributes = message.attributes.iter().flat_map(Packed::iter);
     MessageSnapshot {
-        message_id: id_text(message.id),
+        message_id: message.id.to_string(),
         body: message.body.to_string(),
-        attributes: attributes.into_iter().flatten().collect(),
+        attributes: attributes.map(of_attribute).collect(),
         receive_count: message.receives,
         group_id: message.group.as_deref().map(str::to_owned),
-        deduplication_id: message.dedup.as_deref().map(str::to_owned),
-        sequence_number: (message.sequence > 0).then(|| sequence_text(message.sequence)),
+        deduplication_id: message.dedup.text(&message.body).map(Cow::into_owned),
+        sequence_number: None,
         sent: wall.time(message.sent),
         visible_in,
-        dead_letter_source: message.dead_letter_source.as_deref().map(str::to_owned),
+        dead_letter_source: message.dead_letter_source().map(|it| it.to_string()),
     }
 }

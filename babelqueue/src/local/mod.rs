@@ -41,8 +41,10 @@
 //! - Everything happens at once: attributes, purges and deletes of queues take effect with the call.
 //! - Signatures are not checked, every client is the owner, and keys of encryption and the
 //!   statements of a `Policy` are stored without being judged.
-//! - A queue that is to be its own dead-letter queue is refused: its dead letters would come to
-//!   life again at once.
+//! - A queue that is to be its own dead-letter queue is refused. Rings of several are not: in each
+//!   of its queues a message is delivered as often as the redrive policy there says.
+//! - Purging a FIFO queue does not forget its deduplication ids
+//!   ([a setting](LocalSqsBuilder::purge_forgets_duplicates)).
 //! - A number in a queue attribute is written in digits alone, without a leading zero.
 //! - More than 50 tags are refused; SQS advises against them.
 //! - A trace header among the message system attributes must have a well-formed `Root`. One in
@@ -53,6 +55,8 @@
 //! - A list's token has no end of life.
 //! - A move task that has run for 36 hours fails; how SQS ends it is not documented.
 //! - A standard queue delivers in order and once unless a [fault](LocalSqs::faults) says otherwise.
+//! - A message takes its body, attributes and ids, and at most 600 bytes more: a million of them
+//!   fit on any machine.
 //! - Throughput is not limited, and a FIFO receive looks at all groups.
 //! - `AddPermission` and `RemovePermission` are refused; the attribute `Policy` is stored.
 //! - The older query protocol is refused, and so is every request that is not of the content type

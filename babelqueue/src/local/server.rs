@@ -18,6 +18,7 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::engine::error::Kind;
+use super::protocol::operation::Operation;
 use super::service::{Answer, Broken, CONTENT_TYPE, Request, Service, no_json_protocol, refusal};
 
 /// The longest request that is read: a batch of 1 MiB whose every character is escaped.
@@ -119,6 +120,7 @@ async fn serve(stream: TcpStream, service: Arc<Service>, mut stopped: watch::Rec
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
+        .half_close(true)
         .serve_connection(TokioIo::new(stream), handler);
     let mut connection = std::pin::pin!(connection);
     let ended = tokio::select! {
@@ -154,16 +156,28 @@ async fn client_gone(twin: &TcpStream) {
 }
 
 async fn respond(
-    service: &Service,
+    service: &Arc<Service>,
     twin: &TcpStream,
     request: http::Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, Broken> {
-    let answer = answer(service, twin, request).await?;
-    Ok(response(answer, &service.request_id()))
+    match answer(service, twin, request).await {
+        Ok(answer) => Ok(response(answer, &service.request_id())),
+        Err(Broken::Hanging) => {
+            client_gone(twin).await;
+            Err(Broken::Gone)
+        }
+        Err(Broken::Reset) => {
+            // Without this the end of a connection is a farewell, and no reset. When it cannot
+            // be set, the client has gone already.
+            let _ = twin.set_zero_linger();
+            Err(Broken::Reset)
+        }
+        Err(broken) => Err(broken),
+    }
 }
 
 async fn answer(
-    service: &Service,
+    service: &Arc<Service>,
     twin: &TcpStream,
     request: http::Request<Incoming>,
 ) -> Result<Answer, Broken> {
@@ -184,17 +198,22 @@ async fn answer(
         Some(host) => format!("http://{host}"),
         None => service.endpoint.clone(),
     };
+    let target = text("x-amz-target");
     let answer = service.answer(Request {
-        target: text("x-amz-target"),
+        target,
         content_type: text("content-type"),
         trace_header: text("x-amzn-trace-id"),
         body: &body,
         base: &base,
     });
+    if target.and_then(Operation::of_target) != Some(Operation::ReceiveMessage) {
+        // Whoever has said all that they will say may still listen.
+        return answer.await;
+    }
     tokio::select! {
         biased;
         answer = answer => answer,
-        // Nobody is there to read it: a receive that waits must take no message.
+        // Most likely nobody is there to read it: a receive that waits must take no message.
         () = client_gone(twin) => Err(Broken::Gone),
     }
 }
@@ -216,10 +235,7 @@ async fn read(mut body: Incoming) -> Result<Bytes, Answer> {
     while let Some(Ok(_)) = rest.frame().await {}
     let error =
         Kind::RequestTooLarge.error(format!("The request is longer than {MAX_REQUEST} bytes."));
-    Err(Answer {
-        status: 413,
-        ..refusal(&error)
-    })
+    Err(refusal(&error))
 }
 
 fn response(answer: Answer, request_id: &str) -> Response<Full<Bytes>> {

@@ -2,7 +2,7 @@
 //! request through it. Transports hand in requests and carry answers out.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -10,9 +10,10 @@ use tokio::time::Instant;
 use super::calls::{self, CallLog, CallOutcome};
 use super::clock::{At, Clock, Wall};
 use super::engine::error::{ApiError, ApiResult, Kind, missing, no_such_queue};
+use super::engine::move_task::source_of_handle;
 use super::engine::receive::Quirks;
 use super::engine::{Engine, Settings};
-use super::faults::Plan;
+use super::faults::{Fault, Plan};
 use super::protocol::dispatch::Call;
 use super::protocol::errors;
 use super::protocol::input;
@@ -69,6 +70,9 @@ pub(crate) enum Broken {
     Reset,
     #[error("the client closed the connection before the answer")]
     Gone,
+    /// The connection stays, and no answer ever comes.
+    #[error("there is never an answer, as planned")]
+    Hanging,
 }
 
 impl Service {
@@ -92,29 +96,24 @@ impl Service {
         }
     }
 
-    pub(crate) async fn answer(&self, request: Request<'_>) -> Result<Answer, Broken> {
+    pub(crate) async fn answer(self: &Arc<Self>, request: Request<'_>) -> Result<Answer, Broken> {
         let operation = match operation_of(&request) {
             Ok(operation) => operation,
             Err(error) => return Ok(refusal(&error)),
         };
-        let call = Call {
-            operation,
-            body: request.body,
-            base: request.base,
-            trace_header: request.trace_header,
-            queue: OnceLock::new(),
-        };
         self.calls.arrived(operation);
         self.changed.notify_waiters();
-        if self.faults.is_armed() {
-            let queue = || self.queue_of(&call, input::queue_url(call.body)).ok();
-            if let Some(fault) = self.faults.strike(operation, queue) {
-                let answer = self.answer_with(&call, fault).await;
-                self.log_fault(&call);
-                return answer;
-            }
+        let call = Call::new(operation, &request);
+        if self.faults.is_armed()
+            && let Some(fault) = self.faults.strike(operation, || self.queue_named_by(&call))
+        {
+            return if let Fault::Delay(_) = fault {
+                self.answer_apart(operation, &request, fault).await
+            } else {
+                self.answer_faulty(&call, fault).await
+            };
         }
-        let result = self.carry_out(&call, call.body, Quirks::default()).await;
+        let result = self.carry_out(&call, Quirks::default()).await;
         self.log(
             &call,
             match &result {
@@ -125,16 +124,58 @@ impl Service {
         Ok(answer_to(result))
     }
 
-    pub(crate) async fn carry_out(
-        &self,
-        call: &Call<'_>,
-        body: &[u8],
-        quirks: Quirks,
-    ) -> ApiResult<Vec<u8>> {
-        if call.operation == Operation::ReceiveMessage {
-            self.receive(call, body, quirks).await
+    async fn answer_faulty(&self, call: &Call<'_>, fault: Fault) -> Result<Answer, Broken> {
+        let answer = self.answer_with(call, fault).await;
+        self.log(call, CallOutcome::Faulted);
+        answer
+    }
+
+    /// Carries a request out in a task of its own, to its end even when the client gives up.
+    async fn answer_apart(
+        self: &Arc<Self>,
+        operation: Operation,
+        request: &Request<'_>,
+        fault: Fault,
+    ) -> Result<Answer, Broken> {
+        let service = Arc::clone(self);
+        let (body, base) = (request.body.to_vec(), request.base.to_owned());
+        let trace_header = request.trace_header.map(str::to_owned);
+        let apart = tokio::spawn(async move {
+            let call = Call {
+                operation,
+                body: &body,
+                base: &base,
+                trace_header: trace_header.as_deref(),
+                queue: OnceLock::new(),
+            };
+            // In the log it names its queue from the beginning.
+            service.queue_named_by(&call);
+            service.answer_faulty(&call, fault).await
+        });
+        // A task that ends without an answer was cut off with its runtime.
+        apart.await.unwrap_or(Err(Broken::Closed))
+    }
+
+    /// The name of the queue that a request is about, however it says so.
+    fn queue_named_by(&self, call: &Call<'_>) -> Option<String> {
+        let named: input::AnyName = input::parse(call.body).ok()?;
+        if named.queue_url.is_some() {
+            return self.queue_of(call, named.queue_url).ok();
+        }
+        if let Some(name) = named.queue_name {
+            call.names(&name);
         } else {
-            self.dispatch(call, body)
+            let of_task = || source_of_handle(&named.task_handle?);
+            call.names_arn(&named.source_arn.or_else(of_task)?);
+        }
+        call.queue.get().cloned()
+    }
+
+    pub(crate) async fn carry_out(&self, call: &Call<'_>, quirks: Quirks) -> ApiResult<Vec<u8>> {
+        if call.operation == Operation::ReceiveMessage {
+            self.receive(call, quirks).await
+        } else {
+            self.dispatch(call, &quirks)
         }
     }
 
@@ -147,10 +188,6 @@ impl Service {
             outcome,
             request: self.record_requests.then(request),
         });
-    }
-
-    pub(crate) fn log_fault(&self, call: &Call<'_>) {
-        self.log(call, CallOutcome::Faulted);
     }
 
     /// Runs `f` on the engine at this moment, and tells those who wait for a change.
@@ -267,7 +304,7 @@ fn invalid_address(url: &str) -> ApiError {
 pub(crate) fn refusal(error: &ApiError) -> Answer {
     let names = errors::names(error.kind);
     Answer {
-        status: 400,
+        status: names.status,
         body: json(&ErrorBody {
             json_type: names.json_type,
             message: &error.message,

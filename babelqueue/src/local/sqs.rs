@@ -254,7 +254,7 @@ impl LocalSqsBuilder {
     }
 
     /// The wall time at which the server is created, for timestamps that are the same in every
-    /// run; the system's when not set.
+    /// run; the system's when not set. A time before 1970 counts as its beginning.
     pub fn created_at(mut self, time: SystemTime) -> Self {
         self.created_at = Some(time);
         self
@@ -278,6 +278,21 @@ impl LocalSqsBuilder {
     /// Whether a dead letter starts again at a receive count of 0. By default it keeps its count.
     pub fn dead_letters_start_over(mut self, yes: bool) -> Self {
         self.settings.dead_letters_start_over = yes;
+        self
+    }
+
+    /// Whether a change of visibility hides a message of a standard queue whose visibility timeout
+    /// has expired and that nobody has received since. By default it is refused with
+    /// `MessageNotInflight`, as the API reference says; SQS is seen to answer with success.
+    pub fn expired_handles_hide(mut self, yes: bool) -> Self {
+        self.settings.expired_handles_hide = yes;
+        self
+    }
+
+    /// Whether a purge of a FIFO queue forgets what was sent to it. By default a deduplication id
+    /// counts for five minutes even then, so that what is sent again after a purge is dropped.
+    pub fn purge_forgets_duplicates(mut self, yes: bool) -> Self {
+        self.settings.purge_forgets_duplicates = yes;
         self
     }
 

@@ -25,7 +25,7 @@ use babelqueue::local::LocalSqs;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use self::op::{Op, op};
+use self::op::{Op, op, op_or_expiry};
 use self::side::Side;
 
 const ROOM: usize = 10;
@@ -106,7 +106,8 @@ async fn compare(ours: &mut Side, theirs: &mut Side, ops: &[Op]) -> Result<(), S
         if reason_to_skip(op, spent).is_some() {
             continue;
         }
-        let (one, other) = (ours.call(op, step).await, theirs.call(op, step).await);
+        // Side by side, because one of them sleeps.
+        let (one, other) = tokio::join!(ours.call(op, step), theirs.call(op, step));
         if one != other {
             return Err(format!(
                 "step {step}, {op:?}:\n  ours:   {one}\n  theirs: {other}"
@@ -119,6 +120,17 @@ async fn compare(ours: &mut Side, theirs: &mut Side, ops: &[Op]) -> Result<(), S
 #[test]
 #[ignore = "needs ministack, see the top of this file"]
 fn differential_against_an_independent_server() {
+    differ(100, proptest::collection::vec(op(), 1..40));
+}
+
+/// Few cases, because their time is that of the world.
+#[test]
+#[ignore = "needs ministack, see the top of this file"]
+fn differential_as_time_passes() {
+    differ(12, proptest::collection::vec(op_or_expiry(), 10..25));
+}
+
+fn differ(cases: u32, sequences: impl Strategy<Value = Vec<Op>>) {
     let endpoint = std::env::var("MINISTACK_ENDPOINT")
         .expect("MINISTACK_ENDPOINT names a running ministack, such as http://127.0.0.1:4566");
     let config = aws_sdk_sqs::Config::builder()
@@ -137,14 +149,14 @@ fn differential_against_an_independent_server() {
         .as_millis();
     let case = std::cell::Cell::new(0);
     let config = Config {
-        cases: 100,
+        cases,
         max_shrink_iters: 300,
         failure_persistence: None,
         ..Config::default()
     };
-    let result = TestRunner::new(config).run(&proptest::collection::vec(op(), 1..40), |ops| {
+    let result = TestRunner::new(config).run(&sequences, |ops| {
         case.set(case.get() + 1);
-        let tag = format!("{run}-{}", case.get());
+        let tag = format!("{run}-{cases}-{}", case.get());
         // Queues are purged and made anew at once, so that the sequence goes on.
         let local = LocalSqs::builder()
             .purge_rest(Duration::ZERO)

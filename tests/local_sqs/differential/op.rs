@@ -19,6 +19,8 @@ pub(super) enum Op {
         count: u8,
         group: u8,
         delay: Option<i32>,
+        /// Whether the body of the last entry is one that SQS does not take.
+        odd: bool,
     },
     Receive {
         fifo: bool,
@@ -34,6 +36,14 @@ pub(super) enum Op {
     },
     Extend {
         receipt: usize,
+    },
+    /// On the standard queue.
+    DeleteBatch {
+        receipts: Vec<usize>,
+    },
+    /// A receive whose visibility timeout runs out.
+    Expire {
+        fifo: bool,
     },
     Garbage {
         fifo: bool,
@@ -129,8 +139,13 @@ pub(super) fn op() -> impl Strategy<Value = Op> {
                 Op::Send { fifo, body, group, dedup, attributes, delay }
             }
         ),
-        3 => (fifo(), 1..4_u8, 0..3_u8, delay())
-            .prop_map(|(fifo, count, group, delay)| Op::SendBatch { fifo, count, group, delay }),
+        4 => (fifo(), 1..4_u8, 0..3_u8, delay(), proptest::bool::weighted(0.2)).prop_map(
+            |(fifo, count, group, delay, odd)| {
+                Op::SendBatch { fifo, count, group, delay, odd }
+            }
+        ),
+        2 => proptest::collection::vec(0..12_usize, 1..4)
+            .prop_map(|receipts| Op::DeleteBatch { receipts }),
         6 => fifo().prop_map(|fifo| Op::Receive { fifo }),
         4 => (0..12_usize).prop_map(|receipt| Op::Delete { receipt }),
         3 => (0..12_usize).prop_map(|receipt| Op::Release { receipt }),
@@ -153,4 +168,10 @@ pub(super) fn op() -> impl Strategy<Value = Op> {
         1 => Just(Op::ListQueues),
     ];
     prop_oneof![3 => messages, 1 => queues]
+}
+
+/// As [`op`], with receives whose visibility timeouts run out.
+pub(super) fn op_or_expiry() -> impl Strategy<Value = Op> {
+    let expiry = any::<bool>().prop_map(|fifo| Op::Expire { fifo });
+    prop_oneof![8 => op(), 1 => expiry]
 }

@@ -1,13 +1,17 @@
 //! One of the two servers, with the queues of a sequence.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use aws_sdk_sqs::Client;
 use aws_sdk_sqs::error::{ProvideErrorMetadata, SdkError};
-use aws_sdk_sqs::types::{QueueAttributeName as Name, SendMessageBatchRequestEntry};
+use aws_sdk_sqs::types::{
+    BatchResultErrorEntry, DeleteMessageBatchRequestEntry, QueueAttributeName as Name,
+    SendMessageBatchRequestEntry,
+};
 
 use super::op::{Body, Op};
-use crate::support::{attribute, receive, text};
+use crate::support::{attribute, receive_with, text};
 
 /// One side of the comparison.
 pub(super) struct Side {
@@ -26,6 +30,8 @@ pub(super) struct Receipt {
     body: String,
     /// Whether the message was deleted or released through it, or received again since.
     pub(super) spent: bool,
+    /// Whether it is that of a receive with a short visibility timeout.
+    brief: bool,
 }
 
 impl Side {
@@ -112,13 +118,14 @@ impl Side {
                 count,
                 group,
                 delay,
+                odd,
             } => {
                 let mut batch = self.client.send_message_batch().queue_url(self.url(*fifo));
                 for n in 0..*count {
                     let id = format!("{step}-{n}");
                     let mut entry = SendMessageBatchRequestEntry::builder()
                         .id(&id)
-                        .message_body(&id)
+                        .message_body(if *odd && n + 1 == *count { "a\0b" } else { &id })
                         .set_delay_seconds(*delay);
                     if *fifo {
                         entry = entry.message_group_id(format!("g{group}"));
@@ -128,7 +135,7 @@ impl Side {
                 }
                 said(batch.send().await, |it| {
                     let done: Vec<_> = it.successful.iter().map(|entry| entry.id.clone()).collect();
-                    format!("{done:?} and {} failed", it.failed.len())
+                    format!("{done:?} done, {:?} failed", failures(&it.failed))
                 })
             }
             Op::Receive { fifo } => self.receive(*fifo, false).await,
@@ -145,6 +152,37 @@ impl Side {
             },
             Op::Release { receipt } => self.change(*receipt, 0).await,
             Op::Extend { receipt } => self.change(*receipt, 900).await,
+            Op::DeleteBatch { receipts } => {
+                let url = self.url(false).to_owned();
+                let mut batch = self.client.delete_message_batch().queue_url(&url);
+                for (n, receipt) in receipts.iter().enumerate() {
+                    // Receipts of other queues are garbage here.
+                    let mut handle = "garbage";
+                    if let Some(it) = self.receipts.get_mut(*receipt)
+                        && it.url == url
+                        && !it.spent
+                    {
+                        it.spent = true;
+                        handle = &it.handle;
+                    }
+                    let entry = DeleteMessageBatchRequestEntry::builder().id(format!("{n}"));
+                    batch = batch.entries(entry.receipt_handle(handle).build().unwrap());
+                }
+                said(batch.send().await, |it| {
+                    let done: Vec<_> = it.successful.iter().map(|entry| entry.id.clone()).collect();
+                    format!("{done:?} done, {:?} failed", failures(&it.failed))
+                })
+            }
+            Op::Expire { fifo } => {
+                let url = self.url(*fifo).to_owned();
+                let said = self.receive_from(&url, *fifo, false, Some(1)).await;
+                // In the same step, so that no other call meets the message in between.
+                tokio::time::sleep(Duration::from_millis(1_500)).await;
+                for receipt in &mut self.receipts {
+                    receipt.spent |= receipt.brief;
+                }
+                said
+            }
             Op::Garbage { fifo } => {
                 let delete = self.client.delete_message().queue_url(self.url(*fifo));
                 said(delete.receipt_handle("garbage").send().await, |_| {
@@ -189,7 +227,17 @@ impl Side {
     /// Receives everything that can be, and numbers the receipts in an order both sides share.
     async fn receive(&mut self, fifo: bool, dead: bool) -> String {
         let url = self.urls(fifo)[usize::from(dead)].clone();
-        let mut messages = receive(&self.client, &url, 10).await;
+        self.receive_from(&url, fifo, dead, None).await
+    }
+
+    async fn receive_from(
+        &mut self,
+        url: &str,
+        fifo: bool,
+        dead: bool,
+        visibility: Option<i32>,
+    ) -> String {
+        let mut messages = receive_with(&self.client, url, 10, 0, visibility).await;
         let group = |it: &aws_sdk_sqs::types::Message| {
             let name = aws_sdk_sqs::types::MessageSystemAttributeName::MessageGroupId;
             it.attributes().and_then(|all| all.get(&name)).cloned()
@@ -217,14 +265,23 @@ impl Side {
             }
             let handle = message.receipt_handle.unwrap_or_default();
             self.receipts.push(Receipt {
-                url: url.clone(),
+                url: url.to_owned(),
                 handle,
                 body,
                 spent: false,
+                brief: visibility.is_some(),
             });
         }
         format!("{lines:?}")
     }
+}
+
+/// The entries that failed, with their codes and whose fault it was.
+fn failures(failed: &[BatchResultErrorEntry]) -> Vec<(&str, &str, bool)> {
+    failed
+        .iter()
+        .map(|it| (it.id(), it.code(), it.sender_fault()))
+        .collect()
 }
 
 /// What came of a call: its answer or the code of its error.

@@ -22,16 +22,33 @@ pub(crate) enum Value {
     Binary(Vec<u8>),
 }
 
-impl Value {
-    fn bytes(&self) -> &[u8] {
-        match self {
-            Self::Text(text) => text.as_bytes(),
-            Self::Binary(bytes) => bytes,
-        }
-    }
+/// An attribute where it lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AttributeRef<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) data_type: &'a str,
+    pub(crate) value: ValueRef<'a>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ValueRef<'a> {
+    Text(&'a str),
+    Binary(&'a [u8]),
 }
 
 pub(crate) type AttributeMap = BTreeMap<String, Attribute>;
+
+/// The attributes of a map in the order of their names.
+pub(crate) fn views(map: &AttributeMap) -> impl Iterator<Item = AttributeRef<'_>> {
+    map.iter().map(|(name, it)| AttributeRef {
+        name,
+        data_type: &it.data_type,
+        value: match &it.value {
+            Value::Text(text) => ValueRef::Text(text),
+            Value::Binary(bytes) => ValueRef::Binary(bytes),
+        },
+    })
+}
 
 /// An attribute as a request states it, before anything is known to be right about it.
 #[derive(Clone, Debug, Default)]
@@ -159,16 +176,17 @@ fn bad_char(name: &str, c: char) -> ApiError {
 }
 
 /// The MD5 over attributes in the order of their names, as every AWS SDK computes it.
-pub(crate) fn md5<'a>(attributes: impl Iterator<Item = (&'a String, &'a Attribute)>) -> [u8; 16] {
+pub(crate) fn md5<'a>(attributes: impl Iterator<Item = AttributeRef<'a>>) -> [u8; 16] {
     let mut hash = Md5::new();
-    for (name, attribute) in attributes {
-        framed(&mut hash, name.as_bytes());
-        framed(&mut hash, attribute.data_type.as_bytes());
-        hash.update(match attribute.value {
-            Value::Text(_) => [1],
-            Value::Binary(_) => [2],
-        });
-        framed(&mut hash, attribute.value.bytes());
+    for it in attributes {
+        let (kind, value) = match it.value {
+            ValueRef::Text(text) => (1, text.as_bytes()),
+            ValueRef::Binary(bytes) => (2, bytes),
+        };
+        framed(&mut hash, it.name.as_bytes());
+        framed(&mut hash, it.data_type.as_bytes());
+        hash.update([kind]);
+        framed(&mut hash, value);
     }
     hash.finalize().into()
 }

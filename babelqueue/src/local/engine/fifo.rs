@@ -1,10 +1,11 @@
 //! The order of a FIFO queue. Every message group is a line of its own, in the
-//! order of sequence numbers; a group with a message in flight is locked, and
+//! order in which they came; a group with a message in flight is locked, and
 //! the groups that can be served stand in a ring.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
+use super::line::Line;
 use super::message::{Message, State};
 use super::store::{Store, Ticket};
 
@@ -12,7 +13,7 @@ use super::store::{Store, Ticket};
 struct Group {
     id: Arc<str>,
     /// Messages that are not in flight, delayed ones included.
-    waiting: VecDeque<(u64, Ticket)>,
+    waiting: Line,
     in_flight: u32,
     /// Whether the group stands in the ring.
     queued: bool,
@@ -41,7 +42,7 @@ impl Fifo {
     /// A new message, visible or delayed.
     pub(crate) fn arrived(&mut self, ticket: Ticket, message: &Message, store: &Store) {
         let index = self.group_of(message);
-        self.line_up(index, message.sequence, ticket);
+        self.line_up(index, ticket);
         self.refresh(index, store);
     }
 
@@ -54,7 +55,7 @@ impl Fifo {
     /// A message in flight that is visible again: it takes its old place.
     pub(crate) fn returned(&mut self, ticket: Ticket, message: &Message, store: &Store) {
         let index = self.group_of(message);
-        self.line_up(index, message.sequence, ticket);
+        self.line_up(index, ticket);
         self.landed(index, store);
     }
 
@@ -65,14 +66,10 @@ impl Fifo {
     }
 
     /// A waiting message that is gone.
-    pub(crate) fn removed(&mut self, message: &Message, store: &Store) {
+    pub(crate) fn removed(&mut self, ticket: Ticket, message: &Message, store: &Store) {
         let index = self.group_of(message);
-        if let Some(group) = self.group_mut(index)
-            && let Ok(place) = group
-                .waiting
-                .binary_search_by_key(&message.sequence, |&(sequence, _)| sequence)
-        {
-            group.waiting.remove(place);
+        if let Some(group) = self.group_mut(index) {
+            group.waiting.remove(ticket);
         }
         self.refresh(index, store);
     }
@@ -97,7 +94,7 @@ impl Fifo {
                 }
             };
             if let Some(group) = self.group_mut(index)
-                && let Some(&(_, ticket)) = group.waiting.front()
+                && let Some(ticket) = group.waiting.front()
                 && is_visible(store, ticket)
             {
                 group.waiting.pop_front();
@@ -117,9 +114,9 @@ impl Fifo {
     }
 
     /// Puts back what `next` gave out last.
-    pub(crate) fn put_back(&mut self, ticket: Ticket, sequence: u64) {
+    pub(crate) fn put_back(&mut self, ticket: Ticket) {
         if let Some(index) = self.current {
-            self.line_up(index, sequence, ticket);
+            self.line_up(index, ticket);
         }
     }
 
@@ -149,7 +146,7 @@ impl Fifo {
         }
         let group = Group {
             id: Arc::clone(&id),
-            waiting: VecDeque::new(),
+            waiting: Line::default(),
             in_flight: 0,
             queued: false,
         };
@@ -167,13 +164,9 @@ impl Fifo {
         index
     }
 
-    fn line_up(&mut self, index: usize, sequence: u64, ticket: Ticket) {
+    fn line_up(&mut self, index: usize, ticket: Ticket) {
         if let Some(group) = self.group_mut(index) {
-            // Nearly always the very end or the very front: both are cheap.
-            let place = group
-                .waiting
-                .partition_point(|&(other, _)| other < sequence);
-            group.waiting.insert(place, (sequence, ticket));
+            group.waiting.insert(ticket);
         }
     }
 
@@ -196,7 +189,7 @@ impl Fifo {
             return;
         }
         match group.waiting.front() {
-            Some(&(_, head)) if is_visible(store, head) => {
+            Some(head) if is_visible(store, head) => {
                 group.queued = true;
                 self.ring.push_back(index);
             }

@@ -11,11 +11,13 @@ pub(crate) mod error;
 pub(crate) mod fifo;
 pub(crate) mod handles;
 pub(crate) mod limits;
+pub(crate) mod line;
 pub(crate) mod message;
 #[cfg(test)]
 mod model_tests;
 pub(crate) mod move_task;
 pub(crate) mod order;
+pub(crate) mod packed;
 pub(crate) mod queue;
 pub(crate) mod queues;
 pub(crate) mod raw;
@@ -50,6 +52,10 @@ pub(crate) struct Settings {
     pub(crate) fifo_takes_zero_delay: bool,
     /// Whether a dead letter starts again at a receive count of 0.
     pub(crate) dead_letters_start_over: bool,
+    /// Whether a change of visibility hides a message whose visibility timeout has expired.
+    pub(crate) expired_handles_hide: bool,
+    /// Whether a purge forgets the deduplication ids of a FIFO queue.
+    pub(crate) purge_forgets_duplicates: bool,
     pub(crate) in_flight_limit: usize,
     /// How long the name of a deleted queue cannot be used.
     pub(crate) name_rest: Duration,
@@ -66,6 +72,8 @@ impl Default for Settings {
             old_handles_act: false,
             fifo_takes_zero_delay: false,
             dead_letters_start_over: false,
+            expired_handles_hide: false,
+            purge_forgets_duplicates: false,
             in_flight_limit: limits::MAX_IN_FLIGHT,
             name_rest: Duration::from_secs(60),
             purge_rest: Duration::from_secs(60),

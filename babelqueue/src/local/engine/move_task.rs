@@ -1,6 +1,7 @@
 //! Message move tasks: what brings dead letters back. A task moves one message
 //! at a time at its rate; the moves that are due are made when anybody looks.
 
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -9,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::Engine;
 use super::error::{ApiError, ApiResult, Kind, invalid_value};
 use super::limits;
-use super::message::{State, id_text};
+use super::message::{State, new_id};
 use crate::local::clock::At;
 
 /// The rate that SQS may choose when none is asked for, and the highest: messages per second.
@@ -70,19 +71,29 @@ impl Task {
 
 #[derive(Debug, Default)]
 pub(crate) struct MoveTasks {
-    all: Vec<Task>,
+    /// The tasks of every source, the newest last: no other of them can be running.
+    of_source: BTreeMap<String, VecDeque<Task>>,
+    /// When the running ones must be looked at, by their sources.
+    due: BTreeSet<(At, String)>,
 }
 
 impl MoveTasks {
     pub(crate) fn next_due(&self) -> Option<At> {
-        self.running().map(|(_, task)| task.due()).min()
+        self.due.first().map(|(at, _)| *at)
     }
 
-    fn running(&self) -> impl Iterator<Item = (usize, &Task)> {
-        self.all
-            .iter()
-            .enumerate()
-            .filter(|(_, task)| task.status == Status::Running)
+    fn newest(&mut self, source_arn: &str) -> Option<&mut Task> {
+        self.of_source.get_mut(source_arn)?.back_mut()
+    }
+
+    fn add(&mut self, task: Task) {
+        let source_arn = task.source_arn.clone();
+        let tasks = self.of_source.entry(source_arn.clone()).or_default();
+        if tasks.len() == REMEMBERED {
+            tasks.pop_front();
+        }
+        self.due.insert((task.due(), source_arn));
+        tasks.push_back(task);
     }
 }
 
@@ -135,24 +146,21 @@ impl Engine {
                 ));
             }
         }
-        if self
-            .tasks
-            .running()
-            .any(|(_, task)| task.source_arn == source_arn)
-        {
+        let newest = self.tasks.newest(source_arn);
+        if newest.is_some_and(|task| task.status == Status::Running) {
             return Err(Kind::InvalidParameterValue.error(
                 "There is already a task running. Only one active task is allowed for a source queue arn at a given time.",
             ));
         }
-        if self.tasks.running().count() >= MAX_ACTIVE {
+        if self.tasks.due.len() >= MAX_ACTIVE {
             return Err(Kind::UnsupportedOperation.error(format!(
                 "At most {MAX_ACTIVE} message movement tasks of an account can be active."
             )));
         }
-        let id = id_text(self.random.u128(..));
-        let handle = handle_of(&id, source_arn);
+        let id = new_id(&mut self.random);
+        let handle = handle_of(&id.to_string(), source_arn);
         let to_move = self.queue(&source, now)?.counts.visible;
-        self.tasks.all.push(Task {
+        self.tasks.add(Task {
             handle: handle.clone(),
             source_arn: source_arn.to_owned(),
             destination_arn: destination_arn.map(str::to_owned),
@@ -164,7 +172,6 @@ impl Engine {
             failure: None,
             next: now,
         });
-        self.forget_old_tasks(source_arn);
         // Whoever waits at a destination must see the new dates.
         for queue in self.queues.values() {
             queue.bell.notify_waiters();
@@ -181,13 +188,17 @@ impl Engine {
         if self.name_of_arn(&source_arn).is_none() {
             return Err(no_resource("SourceArn"));
         }
-        let of_handle = |task: &&mut Task| task.handle == handle;
-        let task = self.tasks.all.iter_mut().find(of_handle);
-        let task = task.ok_or_else(|| Kind::ResourceNotFound.error("Task does not exist."))?;
+        let tasks = &mut self.tasks;
+        let of_source = tasks.of_source.get_mut(&source_arn).into_iter().flatten();
+        let task = of_source
+            .into_iter()
+            .find(|task| task.handle == handle)
+            .ok_or_else(|| Kind::ResourceNotFound.error("Task does not exist."))?;
         if task.status != Status::Running {
             return Err(Kind::UnsupportedOperation
                 .error("Only a message movement task that is running can be cancelled."));
         }
+        tasks.due.remove(&(task.due(), source_arn));
         task.status = Status::Cancelled;
         Ok(task.moved)
     }
@@ -202,35 +213,31 @@ impl Engine {
         self.run_move_tasks(now);
         self.name_of_arn(source_arn)
             .ok_or_else(|| no_resource("SourceArn"))?;
-        let of_source = self
-            .tasks
-            .all
-            .iter()
-            .rev()
-            .filter(|task| task.source_arn == source_arn);
-        Ok(of_source.take(max).cloned().collect())
+        let of_source = self.tasks.of_source.get(source_arn).into_iter().flatten();
+        Ok(of_source.rev().take(max).cloned().collect())
     }
 
     /// Makes every move that is due at `now`, in the order of time.
     pub(crate) fn run_move_tasks(&mut self, now: At) {
-        while let Some((index, at)) = self
-            .tasks
-            .running()
-            .map(|(index, task)| (index, task.due()))
-            .min_by_key(|&(index, at)| (at, index))
-            .filter(|&(_, at)| at <= now)
+        while self.tasks.next_due().is_some_and(|at| at <= now)
+            && let Some((at, source_arn)) = self.tasks.due.pop_first()
+            && let Some(task) = self.tasks.newest(&source_arn)
         {
-            let task = self.tasks.all[index].clone();
-            let step = if at < task.ends() {
-                self.move_one(&task, at)
+            let (destination, ends) = (task.destination_arn.clone(), task.ends());
+            let step = if at < ends {
+                self.move_one(&source_arn, destination.as_deref(), at)
             } else {
                 Step::Failed("The task ran for 36 hours, which is the longest that it may.")
             };
-            let task = &mut self.tasks.all[index];
+            let Some(task) = self.tasks.newest(&source_arn) else {
+                return;
+            };
             match step {
                 Step::Moved => {
                     task.moved += 1;
                     task.next = at.plus(Duration::from_secs(1) / task.rate.unwrap_or(MAX_RATE));
+                    let due = task.due();
+                    self.tasks.due.insert((due, source_arn));
                 }
                 Step::Nothing => task.status = Status::Completed,
                 Step::Failed(reason) => {
@@ -241,23 +248,23 @@ impl Engine {
         }
     }
 
-    fn move_one(&mut self, task: &Task, at: At) -> Step {
-        let Some(source) = self.name_of_arn(&task.source_arn).map(str::to_owned) else {
+    fn move_one(&mut self, source_arn: &str, destination_arn: Option<&str>, at: At) -> Step {
+        let Some(source) = self.name_of_arn(source_arn).map(str::to_owned) else {
             return Step::Failed(NO_QUEUE);
         };
         let Some(queue) = self.queues.get_mut(&source) else {
             return Step::Failed(NO_QUEUE);
         };
         queue.advance(at);
-        let Some(ticket) = queue.next_visible(0) else {
+        let Some(ticket) = queue.next_visible(None) else {
             queue.finish();
             return Step::Nothing;
         };
         let origin = queue
             .store
             .get(ticket)
-            .and_then(|it| it.dead_letter_source.clone());
-        let destination = match (&task.destination_arn, origin) {
+            .and_then(|it| it.dead_letter_source().cloned());
+        let destination = match (destination_arn, origin) {
             (Some(arn), _) => self.name_of_arn(arn).ok_or(NO_QUEUE),
             (None, Some(arn)) => self
                 .queues
@@ -268,7 +275,7 @@ impl Engine {
             (None, None) => Err("CouldNotDetermineMessageSource"),
         }
         .map(str::to_owned);
-        let id = self.random.u128(..);
+        let id = new_id(&mut self.random);
         let Some(queue) = self.queues.get_mut(&source) else {
             return Step::Failed(NO_QUEUE);
         };
@@ -287,32 +294,16 @@ impl Engine {
             // What comes back is a new message: new id, new age, no receives.
             message.id = id;
             message.sent = at;
-            message.enqueued = at;
-            message.first_received = None;
             message.receives = 0;
-            message.dead_letter_source = None;
+            message.receives_elsewhere = 0;
             message.state = State::Visible;
-            if queue.attributes.fifo {
-                message.sequence = queue.next_sequence();
+            if let Some(rare) = &mut message.rare {
+                rare.dead_letter_source = None;
+                rare.enqueued = None;
             }
             queue.put(message);
         }
         Step::Moved
-    }
-
-    fn forget_old_tasks(&mut self, source_arn: &str) {
-        let of_source = self
-            .tasks
-            .all
-            .iter()
-            .filter(|task| task.source_arn == source_arn)
-            .count();
-        let mut surplus = of_source.saturating_sub(REMEMBERED);
-        self.tasks.all.retain(|task| {
-            let old = task.source_arn == source_arn && surplus > 0;
-            surplus -= usize::from(old);
-            !old
-        });
     }
 }
 
@@ -321,7 +312,8 @@ fn handle_of(task_id: &str, source_arn: &str) -> String {
     STANDARD.encode(parts.to_string())
 }
 
-fn source_of_handle(handle: &str) -> Option<String> {
+/// The ARN of the source of the task that a handle stands for.
+pub(crate) fn source_of_handle(handle: &str) -> Option<String> {
     let parts = STANDARD.decode(handle).ok()?;
     let parts: serde_json::Value = serde_json::from_slice(&parts).ok()?;
     parts.get("taskId")?.as_str()?;

@@ -56,24 +56,29 @@ impl Order {
     }
 
     /// A message that was not in flight has left the queue.
-    pub(crate) fn removed(&mut self, message: &Message, store: &Store) {
+    pub(crate) fn removed(&mut self, ticket: Ticket, message: &Message, store: &Store) {
         if let Self::Fifo(it) = self {
-            it.removed(message, store);
+            it.removed(ticket, message, store);
         }
     }
 
-    pub(crate) fn next(&mut self, store: &Store, skip: usize) -> Option<Ticket> {
+    /// Takes out the next message; with `shuffle`, on a standard queue, any of the next few.
+    pub(crate) fn next(
+        &mut self,
+        store: &Store,
+        shuffle: Option<&mut fastrand::Rng>,
+    ) -> Option<Ticket> {
         match self {
-            Self::Standard(it) => it.next(store, skip),
+            Self::Standard(it) => it.next(store, shuffle),
             Self::Fifo(it) => it.next(store),
         }
     }
 
     /// Puts back what `next` gave out last.
-    pub(crate) fn put_back(&mut self, ticket: Ticket, message: &Message) {
+    pub(crate) fn put_back(&mut self, ticket: Ticket) {
         match self {
             Self::Standard(it) => it.put_back(ticket),
-            Self::Fifo(it) => it.put_back(ticket, message.sequence),
+            Self::Fifo(it) => it.put_back(ticket),
         }
     }
 

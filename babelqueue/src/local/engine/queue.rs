@@ -32,7 +32,6 @@ pub(crate) struct Queue {
     pub(crate) store: Store,
     pub(crate) order: Order,
     pub(crate) counts: Counts,
-    next_sequence: u64,
     timers: Timers,
     ages: Timers,
 }
@@ -81,7 +80,6 @@ impl Queue {
             store: Store::default(),
             order,
             counts: Counts::default(),
-            next_sequence: 0,
             timers: Timers::default(),
             ages: Timers::default(),
         }
@@ -131,14 +129,9 @@ impl Queue {
         }
     }
 
-    pub(crate) fn next_sequence(&mut self) -> u64 {
-        self.next_sequence += 1;
-        self.next_sequence
-    }
-
     /// Puts a message on the queue in the state it has.
     pub(crate) fn put(&mut self, message: Message) -> Ticket {
-        let (state, enqueued) = (message.state, message.enqueued);
+        let (state, enqueued) = (message.state, message.enqueued());
         let ticket = self.store.insert(message);
         self.counts.add(state);
         self.ages.push(enqueued, ticket);
@@ -158,17 +151,19 @@ impl Queue {
     }
 
     /// Takes the next visible message out of the order. Until [`Queue::finish`] it must
-    /// be put in flight or removed.
-    pub(crate) fn next_visible(&mut self, skip: usize) -> Option<Ticket> {
-        self.order.next(&self.store, skip)
+    /// be put in flight, put back or removed.
+    pub(crate) fn next_visible(&mut self, shuffle: Option<&mut fastrand::Rng>) -> Option<Ticket> {
+        self.order.next(&self.store, shuffle)
     }
 
     /// Puts a message that `next_visible` gave out in flight.
     pub(crate) fn take_off(&mut self, ticket: Ticket, now: At, visibility: u32) {
         let due = now.plus_secs(visibility);
         if let Some(message) = self.store.get_mut(ticket) {
+            if message.receives == 0 {
+                message.first_received = now;
+            }
             message.receives = message.receives.saturating_add(1);
-            message.first_received.get_or_insert(now);
         }
         let state = State::InFlight {
             due,
@@ -182,9 +177,12 @@ impl Queue {
 
     /// Puts a message that `next_visible` gave out back where it was.
     pub(crate) fn put_back(&mut self, ticket: Ticket) {
-        if let Some(message) = self.store.get(ticket) {
-            self.order.put_back(ticket, message);
-        }
+        self.order.put_back(ticket);
+    }
+
+    /// The sequence number of a message, which FIFO queues show: its place in their order.
+    pub(crate) fn sequence(&self, ticket: Ticket) -> Option<u64> {
+        self.attributes.fifo.then_some(ticket.serial)
     }
 
     /// The shared text of a message group's id.
@@ -216,7 +214,7 @@ impl Queue {
             self.order.settled(&message, &self.store);
             self.ring();
         } else {
-            self.order.removed(&message, &self.store);
+            self.order.removed(ticket, &message, &self.store);
         }
         Some(message)
     }
@@ -236,6 +234,12 @@ impl Queue {
         }
     }
 
+    /// Hides a visible message of a standard queue again without a receive.
+    pub(crate) fn hide(&mut self, ticket: Ticket, due: At, now: At) {
+        // Its place among those that are ready is cleaned out when it comes up.
+        self.postpone(ticket, due, now, false);
+    }
+
     /// Makes a delayed message or one in flight visible now.
     pub(crate) fn surface(&mut self, ticket: Ticket) {
         let Some(before) = self.set_state(ticket, State::Visible) else {
@@ -251,7 +255,8 @@ impl Queue {
     }
 
     /// Applies a new delay to the messages that wait for their first receive. Only FIFO
-    /// queues do that to what is on them already.
+    /// queues do that to what is on them already. It is the one thing that looks at every
+    /// message of a queue: what it changes is different for every one of them.
     pub(crate) fn delay_anew(&mut self, now: At) {
         let delay = self.attributes.delay;
         for ticket in self.store.tickets() {
@@ -271,7 +276,11 @@ impl Queue {
         self.ring();
     }
 
-    pub(crate) fn purge(&mut self) {
+    /// Drops all messages, and with them what was sent before when `and_dedup` says so.
+    pub(crate) fn purge(&mut self, and_dedup: bool) {
+        if and_dedup {
+            self.dedup.forget_all();
+        }
         self.store.clear();
         self.order.clear();
         self.timers.clear();
@@ -319,5 +328,5 @@ fn timer_holds(store: &Store, at: At, ticket: Ticket) -> bool {
 fn age_holds(store: &Store, at: At, ticket: Ticket) -> bool {
     store
         .get(ticket)
-        .is_some_and(|message| message.enqueued == at)
+        .is_some_and(|message| message.enqueued() == at)
 }

@@ -85,7 +85,7 @@ impl Engine {
             return Ok(());
         };
         if *policy.target_arn == **source {
-            // Its dead letters would come to life again at once, and for ever.
+            // Nothing would ever leave it. A ring of several queues is another matter.
             return Err(policy.refuse("A queue cannot be its own dead-letter queue."));
         }
         let target = self
@@ -208,6 +208,7 @@ impl Engine {
 
     pub(crate) fn purge(&mut self, name: &str, now: At) -> ApiResult<()> {
         let rest = self.settings.purge_rest;
+        let and_dedup = self.settings.purge_forgets_duplicates;
         let queue = self.queue(name, now)?;
         if queue.purged.is_some_and(|at| at.plus(rest) > now) {
             return Err(Kind::PurgeQueueInProgress.error(format!(
@@ -215,7 +216,7 @@ impl Engine {
             )));
         }
         queue.purged = Some(now);
-        queue.purge();
+        queue.purge(and_dedup);
         Ok(())
     }
 }

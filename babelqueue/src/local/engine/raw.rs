@@ -3,10 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use uuid::Uuid;
+
 use super::Engine;
 use super::attribute::{self, AttributeMap};
+use super::dedup::DedupId;
 use super::error::ApiResult;
-use super::message::{Attributes, Message, State};
+use super::message::{Message, State, new_id, rare_of};
+use super::packed::Packed;
 use crate::local::clock::At;
 
 #[derive(Clone, Debug, Default)]
@@ -22,8 +26,8 @@ pub(crate) struct Raw {
 }
 
 impl Engine {
-    pub(crate) fn inject(&mut self, queue: &str, raw: Raw, now: At) -> ApiResult<u128> {
-        let id = self.random.u128(..);
+    pub(crate) fn inject(&mut self, queue: &str, raw: Raw, now: At) -> ApiResult<Uuid> {
+        let id = new_id(&mut self.random);
         let queue = self.queue(queue, now)?;
         let fifo = queue.attributes.fifo;
         let group = raw.group.or_else(|| fifo.then(String::new));
@@ -32,22 +36,23 @@ impl Engine {
             id,
             md5: attribute::md5_of(&raw.body),
             body: Arc::from(raw.body),
-            attributes: Attributes::of(raw.attributes),
-            trace_header: raw.trace_header.map(String::into_boxed_str),
+            attributes: Packed::of(&raw.attributes),
             group: group.map(|group| queue.intern_group(&group)),
-            dedup: raw.dedup.map(String::into_boxed_str),
-            sequence: if fifo { queue.next_sequence() } else { 0 },
+            dedup: match raw.dedup {
+                None => DedupId::None,
+                Some(id) => DedupId::Given(id.into()),
+            },
             sent,
-            enqueued: sent,
-            first_received: (raw.receives > 0).then_some(sent),
+            first_received: sent,
             receives: raw.receives,
-            dead_letter_source: None,
+            receives_elsewhere: 0,
             state: match raw.delay {
                 Duration::ZERO => State::Visible,
                 delay => State::Delayed {
                     due: now.plus(delay),
                 },
             },
+            rare: rare_of(raw.trace_header.map(String::into_boxed_str)),
         };
         queue.put(message);
         Ok(id)

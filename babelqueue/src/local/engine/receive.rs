@@ -1,10 +1,11 @@
 //! Receiving: who gets which messages, and what the redrive policy takes away.
 
+use std::collections::BTreeSet;
+
 use super::Engine;
 use super::attempts::Taken;
 use super::error::{ApiResult, Kind, invalid_value};
 use super::handles::{self, Handle};
-use super::limits;
 use super::message::{Message, Received, State};
 use super::queue::Queue;
 use crate::local::clock::At;
@@ -21,13 +22,15 @@ pub(crate) struct Receive {
     pub(crate) quirks: Quirks,
 }
 
-/// What the fault plan wants of a receive.
-#[derive(Clone, Copy, Debug, Default)]
+/// What the fault plan wants of how a request is carried out.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Quirks {
     /// Deliver every message once more, as another copy of it.
     pub(crate) duplicate: bool,
     /// Take messages out of order, on a standard queue.
     pub(crate) shuffle: bool,
+    /// The entries of a batch that are checked with it and then not carried out.
+    pub(crate) skip: BTreeSet<usize>,
 }
 
 impl Engine {
@@ -74,40 +77,39 @@ impl Engine {
         let mut copies = Vec::new();
         let mut dead = Vec::new();
         while received.len() < max {
-            let skip = if request.quirks.shuffle {
-                random.usize(..limits::MAX_BATCH)
-            } else {
-                0
-            };
-            let Some(ticket) = queue.next_visible(skip) else {
+            let shuffle = request.quirks.shuffle.then_some(&mut *random);
+            let Some(ticket) = queue.next_visible(shuffle) else {
                 break;
             };
             if let Some((_, max_receives)) = &target
                 && queue
                     .store
                     .get(ticket)
-                    .is_some_and(|it| it.receives >= *max_receives)
+                    .is_some_and(|it| it.receives_here() >= *max_receives)
             {
                 dead.extend(queue.pull(ticket));
                 continue;
             }
+            // As it is before this receive, so that no redrive policy keeps the copy back.
+            let copy = queue
+                .store
+                .get(ticket)
+                .filter(|it| request.quirks.duplicate && !fifo && !it.is_copy());
+            copies.extend(copy.cloned());
             queue.take_off(ticket, now, visibility);
             if let Some(message) = queue.store.get(ticket) {
-                if request.quirks.duplicate && !fifo {
-                    copies.push(message.clone());
-                }
                 let it = Taken {
                     ticket,
                     receive: message.receives,
                     salt: random.u64(..),
                 };
                 taken.push(it);
-                received.push(hand_out(queue.uid, it, message));
+                received.push(hand_out(queue, it, message));
             }
         }
         queue.finish();
         for mut copy in copies {
-            copy.state = State::Visible;
+            copy.rare_mut().is_copy = true;
             queue.put(copy);
         }
         if let Some(attempt) = &request.attempt
@@ -128,8 +130,9 @@ impl Engine {
         Some((target.to_owned(), policy.max_receives))
     }
 
-    /// Moves messages to the dead-letter queue, with their ids, attributes and, on
-    /// standard queues, their age.
+    /// Moves messages to the dead-letter queue, with their ids, attributes, receive counts and,
+    /// on standard queues, their age. What they were received before does not count there: each
+    /// is delivered before it can go further, so that rings of dead-letter queues do not spin.
     fn bury(&mut self, source: &str, target: &str, dead: Vec<Message>, now: At) {
         let source_arn = self.arn(source);
         let start_over = self.settings.dead_letters_start_over;
@@ -138,15 +141,16 @@ impl Engine {
         };
         queue.advance(now);
         for mut message in dead {
-            message.dead_letter_source = Some(source_arn.clone());
             message.state = State::Visible;
             if start_over {
                 message.receives = 0;
-                message.first_received = None;
             }
-            if queue.attributes.fifo {
-                message.sequence = queue.next_sequence();
-                message.enqueued = now;
+            message.receives_elsewhere = message.receives;
+            let fifo = queue.attributes.fifo;
+            let rare = message.rare_mut();
+            rare.dead_letter_source = Some(source_arn.clone());
+            if fifo {
+                rare.enqueued = Some(now);
             }
             queue.put(message);
         }
@@ -181,20 +185,21 @@ fn repeat(
     for it in taken {
         queue.postpone(it.ticket, due, now, true);
         if let Some(message) = queue.store.get(it.ticket) {
-            again.push(hand_out(queue.uid, it, message));
+            again.push(hand_out(queue, it, message));
         }
     }
     Some(Ok(again))
 }
 
-fn hand_out(uid: u64, taken: Taken, message: &Message) -> Received {
+fn hand_out(queue: &Queue, taken: Taken, message: &Message) -> Received {
     let handle = Handle {
-        queue: uid,
+        queue: queue.uid,
         ticket: taken.ticket,
         receive: taken.receive,
     };
     Received {
         message: message.clone(),
         handle: handles::write(handle, taken.salt),
+        sequence: queue.sequence(taken.ticket),
     }
 }

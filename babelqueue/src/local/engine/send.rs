@@ -1,16 +1,20 @@
 //! Sending: what SQS checks, in the order in which a careless client meets it,
 //! and how a message comes onto its queue.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use uuid::Uuid;
+
 use super::Engine;
-use super::attribute::{self, RawAttribute};
+use super::attribute::{self, RawAttribute, views};
+use super::attributes::QueueAttributes;
 use super::batch::{self, BatchResult};
-use super::dedup::{First, Key};
+use super::dedup::{DedupId, First, Key};
 use super::error::{ApiResult, Kind, invalid_value, missing};
 use super::limits;
-use super::message::{Attributes, Message, State};
+use super::message::{Message, State, new_id, rare_of};
+use super::packed::Packed;
 use super::trace;
 use crate::local::clock::At;
 
@@ -30,7 +34,7 @@ pub(crate) struct Send {
 /// The answer to one message.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
-    pub(crate) id: u128,
+    pub(crate) id: Uuid,
     pub(crate) md5: [u8; 16],
     pub(crate) attributes_md5: Option<[u8; 16]>,
     pub(crate) system_md5: Option<[u8; 16]>,
@@ -57,7 +61,7 @@ impl Send {
 impl Engine {
     pub(crate) fn send(&mut self, queue: &str, send: Send, now: At) -> ApiResult<Sent> {
         let zero_delay = self.settings.fifo_takes_zero_delay;
-        let id = self.random.u128(..);
+        let id = new_id(&mut self.random);
         let queue = self.queue(queue, now)?;
         let fifo = queue.attributes.fifo;
 
@@ -91,102 +95,96 @@ impl Engine {
         }
 
         let md5 = attribute::md5_of(&send.body);
-        let attributes = Attributes::of(attributes);
         let mut sent = Sent {
             id,
             md5,
-            attributes_md5: attributes.as_ref().map(|it| it.md5),
-            system_md5: (!system.is_empty()).then(|| attribute::md5(system.iter())),
+            attributes_md5: (!attributes.is_empty()).then(|| attribute::md5(views(&attributes))),
+            system_md5: (!system.is_empty()).then(|| attribute::md5(views(&system))),
             sequence: None,
         };
-        let group: Option<Arc<str>> = send.group.map(|group| queue.intern_group(&group));
-        let mut dedup = None;
+        let mut dedup = DedupId::None;
+        let mut key = None;
         if fifo {
-            let id = match send.dedup {
-                Some(id) => id,
-                None if queue.attributes.content_dedup => content_id(&send.body),
-                None => return Err(Kind::InvalidParameterValue.error(NO_DEDUP)),
-            };
-            let key = Key {
-                group: group.clone().filter(|_| queue.attributes.dedup_per_group),
-                id: id.clone().into_boxed_str(),
-            };
-            if let Some(first) = queue.dedup.find(&key, now) {
+            dedup = dedup_id(send.dedup.as_deref(), &queue.attributes)?;
+            let group = send.group.as_deref();
+            let group = group.filter(|_| queue.attributes.dedup_per_group);
+            let id = dedup.text(&send.body).unwrap_or_default();
+            let its_key = Key::new(group, &id);
+            if let Some(first) = queue.dedup.find(its_key, now) {
                 sent.id = first.id;
                 sent.sequence = Some(first.sequence);
                 return Ok(sent);
             }
-            let sequence = queue.next_sequence();
-            queue.dedup.remember(
-                key,
-                First {
-                    id: sent.id,
-                    sequence,
-                },
-                now,
-            );
-            sent.sequence = Some(sequence);
-            dedup = Some(id.into_boxed_str());
+            key = Some(its_key);
         }
-        queue.put(Message {
-            id: sent.id,
+        let group: Option<Arc<str>> = send.group.map(|group| queue.intern_group(&group));
+        let ticket = queue.put(Message {
+            id,
             body: Arc::from(send.body),
             md5,
-            attributes,
-            trace_header,
+            attributes: Packed::of(&attributes),
             group,
             dedup,
-            sequence: sent.sequence.unwrap_or(0),
             sent: now,
-            enqueued: now,
-            first_received: None,
+            first_received: now,
             receives: 0,
-            dead_letter_source: None,
+            receives_elsewhere: 0,
             state: match delay {
                 0 => State::Visible,
                 delay => State::Delayed {
                     due: now.plus_secs(delay),
                 },
             },
+            rare: rare_of(trace_header),
         });
+        sent.sequence = queue.sequence(ticket);
+        if let (Some(key), Some(sequence)) = (key, sent.sequence) {
+            queue.dedup.remember(key, First { id, sequence }, now);
+        }
         Ok(sent)
     }
 
     pub(crate) fn send_batch(
         &mut self,
         queue: &str,
-        entries: Vec<(String, ApiResult<Send>)>,
+        entries: Vec<(String, Send)>,
+        skip: &BTreeSet<usize>,
         now: At,
     ) -> ApiResult<BatchResult<Sent>> {
-        self.queue(queue, now)?;
-        batch::check_ids(entries.iter().map(|(id, _)| id.as_str()))?;
-        let total: usize = entries
-            .iter()
-            .filter_map(|(_, send)| send.as_ref().ok().map(Send::bytes))
-            .sum();
+        let attributes = &self.queue(queue, now)?.attributes;
+        batch::check_ids(&entries)?;
+        if attributes.fifo {
+            // What every entry needs is asked of the batch, and with another code than alone.
+            for (_, send) in &entries {
+                if send.group.is_none() {
+                    return Err(Kind::InvalidParameterValue.error(NO_GROUP));
+                }
+                dedup_id(send.dedup.as_deref(), attributes)?;
+            }
+        }
+        let total: usize = entries.iter().map(|(_, send)| send.bytes()).sum();
         if total > limits::MAX_BYTES {
             return Err(Kind::BatchRequestTooLong.error(format!(
                 "Batch requests cannot be longer than {} bytes. You have sent {total} bytes.",
                 limits::MAX_BYTES
             )));
         }
-        Ok(entries
-            .into_iter()
-            .map(|(id, send)| {
-                let result = send.and_then(|send| self.send(queue, send, now));
-                (id, result)
-            })
-            .collect())
+        Ok(batch::each(entries, skip, |send| {
+            self.send(queue, send, now)
+        }))
     }
 }
 
-/// The deduplication id of a body: its SHA-256 in hexadecimal.
-fn content_id(body: &str) -> String {
-    use sha2::Digest as _;
-    let digest: [u8; 32] = sha2::Sha256::digest(body.as_bytes()).into();
-    crate::local::hex(&digest)
+/// The deduplication id of a message on a FIFO queue.
+fn dedup_id(given: Option<&str>, queue: &QueueAttributes) -> ApiResult<DedupId> {
+    match given {
+        Some(id) => Ok(DedupId::Given(id.into())),
+        None if queue.content_dedup => Ok(DedupId::OfBody),
+        None => Err(Kind::InvalidParameterValue.error(NO_DEDUP)),
+    }
 }
 
 const WRONG_KIND: &str = "The request include parameter that is not valid for this queue type.";
+const NO_GROUP: &str = "The request must contain the parameter MessageGroupId.";
 const NO_DEDUP: &str = "The queue should either have ContentBasedDeduplication enabled or \
                         MessageDeduplicationId provided explicitly";

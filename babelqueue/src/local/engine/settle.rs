@@ -1,5 +1,7 @@
 //! Deleting and changing visibility: what a receipt handle still opens.
 
+use std::collections::BTreeSet;
+
 use super::Engine;
 use super::batch::{self, BatchResult};
 use super::error::{ApiError, ApiResult, Kind, invalid_value};
@@ -39,6 +41,7 @@ impl Engine {
         now: At,
     ) -> ApiResult<()> {
         let old_act = self.settings.old_handles_act;
+        let expired_hide = self.settings.expired_handles_hide;
         let queue = self.queue(queue, now)?;
         let seconds = limits::in_range("VisibilityTimeout", seconds, 0, MAX_VISIBILITY)?;
         let (ticket, receive) = open(queue, handle)?;
@@ -58,12 +61,18 @@ impl Engine {
                 return Err(gone());
             }
         }
+        let due = now.plus_secs(seconds);
         let State::InFlight { received, .. } = message.state else {
+            if expired_hide && !queue.attributes.fifo {
+                if seconds > 0 {
+                    queue.hide(ticket, due, now);
+                }
+                return Ok(());
+            }
             return Err(Kind::MessageNotInflight.error(
                 "The message referred to is not in flight: its visibility timeout has expired.",
             ));
         };
-        let due = now.plus_secs(seconds);
         if due > received.plus_secs(MAX_VISIBILITY) {
             return Err(invalid_value(
                 "VisibilityTimeout",
@@ -83,37 +92,29 @@ impl Engine {
     pub(crate) fn delete_batch(
         &mut self,
         queue: &str,
-        entries: Vec<(String, ApiResult<String>)>,
+        entries: Vec<(String, String)>,
+        skip: &BTreeSet<usize>,
         now: At,
     ) -> ApiResult<BatchResult<()>> {
         self.queue(queue, now)?;
-        batch::check_ids(entries.iter().map(|(id, _)| id.as_str()))?;
-        Ok(entries
-            .into_iter()
-            .map(|(id, handle)| {
-                let result = handle.and_then(|handle| self.delete(queue, &handle, now));
-                (id, result)
-            })
-            .collect())
+        batch::check_ids(&entries)?;
+        Ok(batch::each(entries, skip, |handle| {
+            self.delete(queue, &handle, now)
+        }))
     }
 
     pub(crate) fn change_visibility_batch(
         &mut self,
         queue: &str,
-        entries: Vec<(String, ApiResult<(String, i64)>)>,
+        entries: Vec<(String, (String, i64))>,
+        skip: &BTreeSet<usize>,
         now: At,
     ) -> ApiResult<BatchResult<()>> {
         self.queue(queue, now)?;
-        batch::check_ids(entries.iter().map(|(id, _)| id.as_str()))?;
-        Ok(entries
-            .into_iter()
-            .map(|(id, change)| {
-                let result = change.and_then(|(handle, seconds)| {
-                    self.change_visibility(queue, &handle, seconds, now)
-                });
-                (id, result)
-            })
-            .collect())
+        batch::check_ids(&entries)?;
+        Ok(batch::each(entries, skip, |(handle, seconds)| {
+            self.change_visibility(queue, &handle, seconds, now)
+        }))
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use super::limits::MAX_BATCH;
 use super::message::State;
 use super::store::{Store, Ticket};
 
@@ -17,17 +18,29 @@ impl Standard {
         self.ready.push_back(ticket);
     }
 
-    /// Takes out the next message, or the one `skip` places further back when there are as many.
-    pub(crate) fn next(&mut self, store: &Store, skip: usize) -> Option<Ticket> {
-        if skip > 0 && skip < self.ready.len() {
-            self.ready.swap(0, skip);
-        }
-        while let Some(ticket) = self.ready.pop_front() {
+    /// Takes out the next message; with `shuffle` any of the first ten.
+    pub(crate) fn next(
+        &mut self,
+        store: &Store,
+        shuffle: Option<&mut fastrand::Rng>,
+    ) -> Option<Ticket> {
+        let among = if shuffle.is_some() { MAX_BATCH } else { 1 };
+        let mut found = 0;
+        while found < among
+            && let Some(&ticket) = self.ready.get(found)
+        {
             if is_visible(store, ticket) {
-                return Some(ticket);
+                found += 1;
+            } else {
+                self.ready.remove(found);
             }
         }
-        None
+        if let Some(random) = shuffle
+            && found > 0
+        {
+            self.ready.swap(0, random.usize(..found));
+        }
+        self.ready.pop_front()
     }
 
     /// Puts back what `next` gave out last.

@@ -81,7 +81,8 @@ impl FaultBuilder {
         }
     }
 
-    /// Only on this queue, given by name or URL.
+    /// Only on this queue, given by name or URL. It fits requests that name the queue in any way:
+    /// by its URL, by its name (`CreateQueue`, `GetQueueUrl`), or as the source of a move task.
     pub fn queue(mut self, queue: &str) -> Self {
         self.queue = Some(queue.rsplit('/').next().unwrap_or(queue).to_owned());
         self
@@ -120,7 +121,8 @@ impl FaultBuilder {
         self.plan(Fault::LoseResponse)
     }
 
-    /// The connection is reset: as [`lose_request`](Self::lose_request), with the error of a reset.
+    /// The connection is reset: as [`lose_request`](Self::lose_request), with the error of a reset
+    /// (over HTTP by a TCP reset).
     pub fn reset(self) -> PlannedFault {
         self.plan(Fault::Reset)
     }
@@ -135,7 +137,8 @@ impl FaultBuilder {
         self.plan(Fault::HangAfter)
     }
 
-    /// The request is carried out that much later.
+    /// The request is carried out that much later, even when the client has given up by then:
+    /// a send arrives behind its retry, and a receive takes messages that nobody gets.
     pub fn delay(self, time: Duration) -> PlannedFault {
         self.plan(Fault::Delay(time))
     }
@@ -156,7 +159,8 @@ impl FaultBuilder {
     }
 
     /// Entries of a batch fail with `code`, given by their place in the request from 0. They are
-    /// not carried out; the others are. On other operations nothing goes wrong.
+    /// not carried out; the others are. Checks of the whole request come first, and refuse it as
+    /// ever. On other operations nothing goes wrong.
     pub fn fail_entries(
         self,
         places: impl IntoIterator<Item = usize>,
@@ -177,12 +181,14 @@ impl FaultBuilder {
     }
 
     /// A receive from a standard queue delivers its messages, and each of them will be delivered
-    /// once more: deleting the one does not delete the other.
+    /// once more, whatever the redrive policy: deleting the one does not delete the other. What
+    /// is delivered once more is not doubled again.
     pub fn duplicate(self) -> PlannedFault {
         self.plan(Fault::Duplicate)
     }
 
-    /// A receive from a standard queue takes its messages from the first ten in any order.
+    /// A receive from a standard queue takes its messages from the first ten in any order, each
+    /// of them as likely as the others.
     pub fn shuffle(self) -> PlannedFault {
         self.plan(Fault::Shuffle)
     }

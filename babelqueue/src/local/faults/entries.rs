@@ -7,48 +7,23 @@ use serde_json::Value;
 
 use crate::local::protocol::output::{FailedEntry, json};
 
-/// A batch request from which entries were taken out.
-pub(crate) struct Cut {
-    /// The request without them; `None` when nothing is left to carry out.
-    pub(crate) body: Option<Vec<u8>>,
-    /// The ids of the entries that were taken out.
-    pub(crate) ids: Vec<String>,
-}
-
-/// Takes entries out of a batch request; `None` when it is not one.
-pub(crate) fn cut(body: &[u8], places: &BTreeSet<usize>) -> Option<Cut> {
-    let mut request: Value = serde_json::from_slice(body).ok()?;
-    let entries = request.get_mut("Entries")?.as_array_mut()?;
-    let mut ids = Vec::new();
-    let mut place = 0;
-    entries.retain(|entry| {
-        let taken = places.contains(&place);
-        place += 1;
-        if taken {
-            ids.push(id_of(entry));
-        }
-        !taken
-    });
-    let body = (!entries.is_empty()).then(|| json(&request));
-    Some(Cut { body, ids })
-}
-
-/// The ids of the entries at these places.
+/// The ids of the entries at these places; `None` when the request is no batch.
 pub(crate) fn ids(body: &[u8], places: &BTreeSet<usize>) -> Option<Vec<String>> {
-    cut(body, places).map(|cut| cut.ids)
+    let request: Value = serde_json::from_slice(body).ok()?;
+    let entries = request.get("Entries")?.as_array()?.iter().enumerate();
+    let wanted = entries.filter(|(place, _)| places.contains(place));
+    Some(wanted.map(|(_, entry)| id_of(entry)).collect())
 }
 
-/// Adds failed entries to the answer of a batch; an answer that is missing had nothing to say.
+/// Adds failed entries to the answer of a batch.
 pub(crate) fn add_failed(
-    answer: Option<Vec<u8>>,
+    answer: &[u8],
     ids: Vec<String>,
     code: &str,
     sender_fault: bool,
 ) -> Vec<u8> {
-    let empty = || serde_json::json!({ "Successful": [] });
-    let mut answer = match answer {
-        Some(answer) => serde_json::from_slice(&answer).unwrap_or_else(|_| empty()),
-        None => empty(),
+    let Ok(mut answer) = serde_json::from_slice::<Value>(answer) else {
+        return answer.to_vec();
     };
     let failed = ids.into_iter().map(|id| FailedEntry {
         id,

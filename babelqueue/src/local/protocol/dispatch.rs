@@ -1,5 +1,6 @@
 //! From a request to its answer: every operation but the receive, which waits.
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use super::input::{self, parse, require, require_some};
@@ -7,7 +8,9 @@ use super::operation::Operation;
 use super::output::{self, SentMessage, json};
 use super::page::{Page, page};
 use crate::local::engine::error::{ApiResult, Kind, invalid_value, no_such_queue};
-use crate::local::service::Service;
+use crate::local::engine::move_task::source_of_handle;
+use crate::local::engine::receive::Quirks;
+use crate::local::service::{Request, Service};
 
 /// A request whose operation is known.
 pub(crate) struct Call<'a> {
@@ -21,20 +24,39 @@ pub(crate) struct Call<'a> {
     pub(crate) queue: OnceLock<String>,
 }
 
-impl Call<'_> {
+impl<'a> Call<'a> {
+    pub(crate) fn new(operation: Operation, request: &Request<'a>) -> Self {
+        Self {
+            operation,
+            body: request.body,
+            base: request.base,
+            trace_header: request.trace_header,
+            queue: OnceLock::new(),
+        }
+    }
+
     /// Notes which queue it is about.
     pub(crate) fn names(&self, queue: &str) {
         // A second time it is the same one.
         self.queue.get_or_init(|| queue.to_owned());
     }
+
+    /// As [`names`](Self::names), by the ARN of the queue.
+    pub(crate) fn names_arn(&self, arn: &str) {
+        if let Some((_, name)) = arn.rsplit_once(':') {
+            self.names(name);
+        }
+    }
 }
 
 impl Service {
-    pub(crate) fn dispatch(&self, call: &Call<'_>, body: &[u8]) -> ApiResult<Vec<u8>> {
+    pub(crate) fn dispatch(&self, call: &Call<'_>, quirks: &Quirks) -> ApiResult<Vec<u8>> {
+        let body = call.body;
+        let skip = &quirks.skip;
         let empty = || b"{}".to_vec();
         match call.operation {
-            Operation::SendMessage => self.send_message(call, body),
-            Operation::SendMessageBatch => self.send_message_batch(call, body),
+            Operation::SendMessage => self.send_message(call),
+            Operation::SendMessageBatch => self.send_message_batch(call, skip),
             Operation::DeleteMessage => {
                 let input: input::Handle = parse(body)?;
                 let queue = self.queue_of(call, input.queue_url)?;
@@ -50,8 +72,8 @@ impl Service {
                 self.with(|engine, now| engine.change_visibility(&queue, &handle, seconds, now))?;
                 Ok(empty())
             }
-            Operation::DeleteMessageBatch => self.delete_message_batch(call, body),
-            Operation::ChangeMessageVisibilityBatch => self.change_visibility_batch(call, body),
+            Operation::DeleteMessageBatch => self.delete_message_batch(call, skip),
+            Operation::ChangeMessageVisibilityBatch => self.change_visibility_batch(call, skip),
             Operation::CreateQueue => {
                 let input: input::CreateQueue = parse(body)?;
                 let name = require(input.queue_name, "QueueName")?;
@@ -74,12 +96,12 @@ impl Service {
                 Ok(json(&output::QueueUrl { queue_url }))
             }
             Operation::DeleteQueue => {
-                let queue = self.only_queue(call, body)?;
+                let queue = self.only_queue(call)?;
                 self.with(|engine, now| engine.delete_queue(&queue, now))?;
                 Ok(empty())
             }
             Operation::PurgeQueue => {
-                let queue = self.only_queue(call, body)?;
+                let queue = self.only_queue(call)?;
                 self.with(|engine, now| engine.purge(&queue, now))?;
                 Ok(empty())
             }
@@ -97,10 +119,10 @@ impl Service {
                 self.with(|engine, now| engine.set_attributes(&queue, &attributes, now))?;
                 Ok(empty())
             }
-            Operation::ListQueues => self.list_queues(call, body),
-            Operation::ListDeadLetterSourceQueues => self.list_sources(call, body),
+            Operation::ListQueues => self.list_queues(call),
+            Operation::ListDeadLetterSourceQueues => self.list_sources(call),
             Operation::ListQueueTags => {
-                let queue = self.only_queue(call, body)?;
+                let queue = self.only_queue(call)?;
                 let tags =
                     self.with(|engine, now| Ok(engine.queue(&queue, now)?.tags.clone()))?;
                 Ok(json(&serde_json::json!({ "Tags": tags })))
@@ -122,6 +144,7 @@ impl Service {
             Operation::StartMessageMoveTask => {
                 let input: input::MoveTask = parse(body)?;
                 let source = require(input.source_arn, "SourceArn")?;
+                call.names_arn(&source);
                 let destination = input.destination_arn.as_deref();
                 let rate = input.max_number_of_messages_per_second;
                 let handle = self
@@ -131,12 +154,16 @@ impl Service {
             Operation::CancelMessageMoveTask => {
                 let input: input::MoveTask = parse(body)?;
                 let handle = require(input.task_handle, "TaskHandle")?;
+                if let Some(source) = source_of_handle(&handle) {
+                    call.names_arn(&source);
+                }
                 let moved = self.with(|engine, now| engine.cancel_move_task(&handle, now))?;
                 Ok(json(&serde_json::json!({ "ApproximateNumberOfMessagesMoved": moved })))
             }
             Operation::ListMessageMoveTasks => {
                 let input: input::MoveTask = parse(body)?;
                 let source = require(input.source_arn, "SourceArn")?;
+                call.names_arn(&source);
                 let max = match input.max_results {
                     None => 1,
                     Some(max @ 1..=10) => usize::try_from(max).unwrap_or(10),
@@ -157,60 +184,54 @@ impl Service {
         }
     }
 
-    fn only_queue(&self, call: &Call<'_>, body: &[u8]) -> ApiResult<String> {
-        self.queue_of(call, parse::<input::QueueOnly>(body)?.queue_url)
+    fn only_queue(&self, call: &Call<'_>) -> ApiResult<String> {
+        self.queue_of(call, parse::<input::QueueOnly>(call.body)?.queue_url)
     }
 
-    fn send_message(&self, call: &Call<'_>, body: &[u8]) -> ApiResult<Vec<u8>> {
-        let mut input: input::SendMessage = parse(body)?;
+    fn send_message(&self, call: &Call<'_>) -> ApiResult<Vec<u8>> {
+        let mut input: input::SendMessage = parse(call.body)?;
         let queue = self.queue_of(call, input.queue_url.take())?;
         let send = input.send(call.trace_header)?;
         let sent = self.with(|engine, now| engine.send(&queue, send, now))?;
         Ok(json(&SentMessage::new(None, &sent)))
     }
 
-    fn send_message_batch(&self, call: &Call<'_>, body: &[u8]) -> ApiResult<Vec<u8>> {
-        let mut input: input::Batch<input::SendMessage> = parse(body)?;
+    fn send_message_batch(&self, call: &Call<'_>, skip: &BTreeSet<usize>) -> ApiResult<Vec<u8>> {
+        let mut input: input::Batch<input::SendMessage> = parse(call.body)?;
         let queue = self.queue_of(call, input.queue_url.take())?;
-        let entries = input
-            .entries()
-            .map(|mut it| (it.id.take().unwrap_or_default(), it.send(call.trace_header)));
-        let entries = entries.collect();
-        let result = self.with(|engine, now| engine.send_batch(&queue, entries, now))?;
+        let entries = input.entries(|it| it.send(call.trace_header))?;
+        let result = self.with(|engine, now| engine.send_batch(&queue, entries, skip, now))?;
         Ok(output::batch(result, |id, sent| {
             SentMessage::new(Some(id), &sent)
         }))
     }
 
-    fn delete_message_batch(&self, call: &Call<'_>, body: &[u8]) -> ApiResult<Vec<u8>> {
-        let mut input: input::Batch<input::Handle> = parse(body)?;
+    fn delete_message_batch(&self, call: &Call<'_>, skip: &BTreeSet<usize>) -> ApiResult<Vec<u8>> {
+        let mut input: input::Batch<input::Handle> = parse(call.body)?;
         let queue = self.queue_of(call, input.queue_url.take())?;
-        let entries = input.entries().map(|it| {
-            let handle = require(it.receipt_handle, "ReceiptHandle");
-            (it.id.unwrap_or_default(), handle)
-        });
-        let entries = entries.collect();
-        let result = self.with(|engine, now| engine.delete_batch(&queue, entries, now))?;
+        let entries = input.entries(|it| require(it.receipt_handle, "ReceiptHandle"))?;
+        let result = self.with(|engine, now| engine.delete_batch(&queue, entries, skip, now))?;
         Ok(output::batch(result, output::done))
     }
 
-    fn change_visibility_batch(&self, call: &Call<'_>, body: &[u8]) -> ApiResult<Vec<u8>> {
-        let mut input: input::Batch<input::Handle> = parse(body)?;
+    fn change_visibility_batch(
+        &self,
+        call: &Call<'_>,
+        skip: &BTreeSet<usize>,
+    ) -> ApiResult<Vec<u8>> {
+        let mut input: input::Batch<input::Handle> = parse(call.body)?;
         let queue = self.queue_of(call, input.queue_url.take())?;
-        let entries = input.entries().map(|it| {
-            let change = require(it.receipt_handle, "ReceiptHandle").and_then(|handle| {
-                Ok((handle, require(it.visibility_timeout, "VisibilityTimeout")?))
-            });
-            (it.id.unwrap_or_default(), change)
-        });
-        let entries = entries.collect();
+        let entries = input.entries(|it| {
+            let handle = require(it.receipt_handle, "ReceiptHandle")?;
+            Ok((handle, require(it.visibility_timeout, "VisibilityTimeout")?))
+        })?;
         let result =
-            self.with(|engine, now| engine.change_visibility_batch(&queue, entries, now))?;
+            self.with(|engine, now| engine.change_visibility_batch(&queue, entries, skip, now))?;
         Ok(output::batch(result, output::done))
     }
 
-    fn list_queues(&self, call: &Call<'_>, body: &[u8]) -> ApiResult<Vec<u8>> {
-        let input: input::ListQueues = parse(body)?;
+    fn list_queues(&self, call: &Call<'_>) -> ApiResult<Vec<u8>> {
+        let input: input::ListQueues = parse(call.body)?;
         let prefix = input.queue_name_prefix.unwrap_or_default();
         let list = format!("{}\n{prefix}", call.operation);
         let page_of = Page::new(list, input.max_results, input.next_token.as_deref())?;
@@ -219,8 +240,8 @@ impl Service {
         Ok(found.json("QueueUrls", |name| self.url(call.base, name)))
     }
 
-    fn list_sources(&self, call: &Call<'_>, body: &[u8]) -> ApiResult<Vec<u8>> {
-        let input: input::ListQueues = parse(body)?;
+    fn list_sources(&self, call: &Call<'_>) -> ApiResult<Vec<u8>> {
+        let input: input::ListQueues = parse(call.body)?;
         let queue = self.queue_of(call, input.queue_url)?;
         let list = format!("{}\n{queue}", call.operation);
         let page_of = Page::new(list, input.max_results, input.next_token.as_deref())?;

@@ -36,17 +36,22 @@ where
     require(some, name)
 }
 
-/// The queue URL of any request, for the fault plan.
-pub(crate) fn queue_url(body: &[u8]) -> Option<String> {
-    parse::<QueueOnly>(body).ok()?.queue_url
-}
-
 type Map<T> = Option<BTreeMap<String, T>>;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(crate) struct QueueOnly {
     pub(crate) queue_url: Option<String>,
+}
+
+/// How requests name the queue that they are about, for the fault plan.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub(crate) struct AnyName {
+    pub(crate) queue_url: Option<String>,
+    pub(crate) queue_name: Option<String>,
+    pub(crate) source_arn: Option<String>,
+    pub(crate) task_handle: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -110,7 +115,7 @@ pub(crate) struct AttributeValue {
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(crate) struct SendMessage {
-    pub(crate) id: Option<String>,
+    id: Option<String>,
     pub(crate) queue_url: Option<String>,
     message_body: Option<String>,
     delay_seconds: Option<i64>,
@@ -166,17 +171,41 @@ pub(crate) struct Batch<E> {
     entries: Option<Vec<Object<E>>>,
 }
 
-impl<E> Batch<E> {
-    /// The entries in their order; none when the list is missing.
-    pub(crate) fn entries(self) -> impl Iterator<Item = E> {
-        self.entries.into_iter().flatten().map(|entry| entry.0)
+impl<E: Entry> Batch<E> {
+    /// The ids of the entries and what `read` makes of them, in their order; none when the list
+    /// is missing. An entry that lacks what every entry must have refuses all of the batch.
+    pub(crate) fn entries<T>(
+        self,
+        read: impl Fn(E) -> ApiResult<T>,
+    ) -> ApiResult<Vec<(String, T)>> {
+        let entries = self.entries.into_iter().flatten();
+        entries
+            .map(|Object(mut entry)| Ok((require(entry.take_id(), "Id")?, read(entry)?)))
+            .collect()
+    }
+}
+
+/// What can stand in a batch.
+pub(crate) trait Entry {
+    fn take_id(&mut self) -> Option<String>;
+}
+
+impl Entry for SendMessage {
+    fn take_id(&mut self) -> Option<String> {
+        self.id.take()
+    }
+}
+
+impl Entry for Handle {
+    fn take_id(&mut self) -> Option<String> {
+        self.id.take()
     }
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(crate) struct Handle {
-    pub(crate) id: Option<String>,
+    id: Option<String>,
     pub(crate) queue_url: Option<String>,
     pub(crate) receipt_handle: Option<String>,
     pub(crate) visibility_timeout: Option<i64>,

@@ -1,5 +1,6 @@
 //! Answers as JSON has them.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use base64::Engine as _;
@@ -9,10 +10,10 @@ use serde::Serialize;
 use super::errors;
 use super::filter::Filter;
 use crate::local::clock::Wall;
-use crate::local::engine::attribute::{self, Attribute, Value};
+use crate::local::engine::attribute::{self, AttributeRef, ValueRef};
 use crate::local::engine::batch::BatchResult;
 use crate::local::engine::error::ApiError;
-use crate::local::engine::message::{Message, Received, id_text, sequence_text};
+use crate::local::engine::message::{Received, sequence_text};
 use crate::local::engine::move_task::{Status, Task};
 use crate::local::engine::send::Sent;
 use crate::local::hex;
@@ -71,7 +72,7 @@ impl SentMessage {
     pub(crate) fn new(id: Option<String>, sent: &Sent) -> Self {
         Self {
             id,
-            message_id: id_text(sent.id),
+            message_id: sent.id.to_string(),
             body_md5: hex(&sent.md5),
             attributes_md5: sent.attributes_md5.map(|md5| hex(&md5)),
             system_md5: sent.system_md5.map(|md5| hex(&md5)),
@@ -169,14 +170,14 @@ struct AttributeOut<'a> {
     binary_value: Option<String>,
 }
 
-impl<'a> From<&'a Attribute> for AttributeOut<'a> {
-    fn from(attribute: &'a Attribute) -> Self {
-        let (string_value, binary_value) = match &attribute.value {
-            Value::Text(text) => (Some(text.as_str()), None),
-            Value::Binary(bytes) => (None, Some(STANDARD.encode(bytes))),
+impl<'a> From<AttributeRef<'a>> for AttributeOut<'a> {
+    fn from(attribute: AttributeRef<'a>) -> Self {
+        let (string_value, binary_value) = match attribute.value {
+            ValueRef::Text(text) => (Some(text), None),
+            ValueRef::Binary(bytes) => (None, Some(STANDARD.encode(bytes))),
         };
         Self {
-            data_type: &attribute.data_type,
+            data_type: attribute.data_type,
             string_value,
             binary_value,
         }
@@ -203,58 +204,47 @@ fn message<'a>(received: &'a Received, filter: &Filter, wall: Wall) -> MessageOu
     let mut message_attributes = None;
     let mut attributes_md5 = None;
     if let Some(all) = &message.attributes {
-        let wanted: BTreeMap<&String, &Attribute> = all
-            .map
-            .iter()
-            .filter(|(name, _)| filter.wants(name))
-            .collect();
+        let wanted: Vec<_> = all.iter().filter(|it| filter.wants(it.name)).collect();
         if !wanted.is_empty() {
-            let md5 = if wanted.len() == all.map.len() {
-                all.md5
-            } else {
-                attribute::md5(wanted.iter().map(|(name, attribute)| (*name, *attribute)))
-            };
-            attributes_md5 = Some(hex(&md5));
-            let out = |(name, it): (&'a String, &'a Attribute)| (name.as_str(), it.into());
-            message_attributes = Some(wanted.into_iter().map(out).collect());
+            attributes_md5 = Some(hex(&attribute::md5(wanted.iter().copied())));
+            message_attributes = Some(wanted.into_iter().map(|it| (it.name, it.into())).collect());
         }
     }
     MessageOut {
-        message_id: id_text(message.id),
+        message_id: message.id.to_string(),
         receipt_handle: &received.handle,
         body_md5: hex(&message.md5),
         body: &message.body,
-        attributes: system_attributes(message, filter, wall),
+        attributes: system_attributes(received, filter, wall),
         attributes_md5,
         message_attributes,
     }
 }
 
 fn system_attributes(
-    message: &Message,
+    received: &Received,
     filter: &Filter,
     wall: Wall,
 ) -> Vec<(&'static str, String)> {
     super::filter::SYSTEM_NAMES
         .into_iter()
         .filter(|name| filter.wants_system(name))
-        .filter_map(|name| Some((name, system_attribute(message, name, wall)?)))
+        .filter_map(|name| Some((name, system_attribute(received, name, wall)?)))
         .collect()
 }
 
-fn system_attribute(message: &Message, name: &str, wall: Wall) -> Option<String> {
+fn system_attribute(received: &Received, name: &str, wall: Wall) -> Option<String> {
+    let message = &received.message;
     match name {
         "SenderId" => Some(SENDER_ID.to_owned()),
         "SentTimestamp" => Some(wall.millis(message.sent).to_string()),
         "ApproximateReceiveCount" => Some(message.receives.to_string()),
-        "ApproximateFirstReceiveTimestamp" => {
-            message.first_received.map(|at| wall.millis(at).to_string())
-        }
-        "SequenceNumber" => (message.sequence > 0).then(|| sequence_text(message.sequence)),
-        "MessageDeduplicationId" => message.dedup.as_deref().map(str::to_owned),
+        "ApproximateFirstReceiveTimestamp" => Some(wall.millis(message.first_received).to_string()),
+        "SequenceNumber" => received.sequence.map(sequence_text),
+        "MessageDeduplicationId" => message.dedup.text(&message.body).map(Cow::into_owned),
         "MessageGroupId" => message.group.as_deref().map(str::to_owned),
-        "AWSTraceHeader" => message.trace_header.as_deref().map(str::to_owned),
-        "DeadLetterQueueSourceArn" => message.dead_letter_source.as_deref().map(str::to_owned),
+        "AWSTraceHeader" => message.trace_header().map(str::to_owned),
+        "DeadLetterQueueSourceArn" => message.dead_letter_source().map(|it| it.to_string()),
         _ => None,
     }
 }

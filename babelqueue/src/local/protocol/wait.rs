@@ -17,13 +17,8 @@ use crate::local::engine::receive::{Quirks, Receive};
 use crate::local::service::Service;
 
 impl Service {
-    pub(crate) async fn receive(
-        &self,
-        call: &Call<'_>,
-        body: &[u8],
-        quirks: Quirks,
-    ) -> ApiResult<Vec<u8>> {
-        let input: input::ReceiveMessage = parse(body)?;
+    pub(crate) async fn receive(&self, call: &Call<'_>, quirks: Quirks) -> ApiResult<Vec<u8>> {
+        let input: input::ReceiveMessage = parse(call.body)?;
         let queue = self.queue_of(call, input.queue_url)?;
         let filter = Filter::new(
             input.attribute_names,

@@ -1,12 +1,5 @@
-//! How fast the embedded SQS is, through the AWS SDK, in process and over loopback HTTP,
-//! and what a stored message costs:
-//!
-//! ```text
-//! cargo run --release --example local_sqs_bench
-//! ```
-#![allow(clippy::print_stdout)]
+//! Sends, receives and deletes per second at two depths.
 
-use std::error::Error;
 use std::time::{Duration, Instant};
 
 use aws_sdk_sqs::Client;
@@ -14,16 +7,15 @@ use aws_sdk_sqs::config::{BehaviorVersion, Credentials, Region};
 use aws_sdk_sqs::types::{DeleteMessageBatchRequestEntry, Message, SendMessageBatchRequestEntry};
 use babelqueue::local::{LocalSqs, RawMessage};
 
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
+use crate::{BODY, Result};
 
-const BODY: usize = 256;
 const DEPTHS: [usize; 2] = [1_000, 1_000_000];
 /// Messages of one measurement.
 const MESSAGES: usize = 10_000;
 const REPEATS: usize = 5;
 
-#[tokio::main]
-async fn main() -> Result<()> {
+/// Prints the table; gives how many times slower the worst rate is at the greater depth.
+pub(crate) async fn table() -> Result<f64> {
     println!(
         "{MESSAGES} messages of {BODY} bytes, one client, one call at a time, best of {REPEATS}."
     );
@@ -34,17 +26,7 @@ async fn main() -> Result<()> {
     let mut servers = Vec::new();
     for depth in DEPTHS {
         let local = LocalSqs::new();
-        let before = resident();
         let url = fill(&local, depth);
-        if let (Some(before), Some(after)) = (before, resident())
-            && depth >= 100_000
-        {
-            let each = after.saturating_sub(before) / depth;
-            println!(
-                "A stored message takes its body and {} bytes.",
-                each.saturating_sub(BODY)
-            );
-        }
         let server = local.serve("127.0.0.1:0").await?;
         servers.push((depth, local, url, server));
     }
@@ -79,11 +61,10 @@ async fn main() -> Result<()> {
             worst = ratios.fold(worst, f64::max);
         }
     }
-    println!("At the greater depth everything is at most {worst:.2} times slower.");
     for (.., server) in servers {
         server.shutdown().await;
     }
-    Ok(())
+    Ok(worst)
 }
 
 /// A queue that holds so many messages.
@@ -171,14 +152,4 @@ fn remote(endpoint: &str) -> Client {
         .endpoint_url(endpoint)
         .credentials_provider(Credentials::new("local", "local", None, None, "bench"));
     Client::from_conf(config.build())
-}
-
-/// The resident memory of the process in bytes, where the system tells (Linux).
-fn resident() -> Option<usize> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kib: usize = line.split_whitespace().next()?.parse().ok()?;
-    Some(kib * 1024)
 }
