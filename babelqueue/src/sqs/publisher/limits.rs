@@ -170,7 +170,7 @@ mod tests {
         add_headers(&mut attributes, given).expect("they fit");
         let pairs: Vec<_> = attributes
             .iter()
-            .map(|a| (a.name.as_str(), a.as_text().unwrap_or("")))
+            .map(|a| (&*a.name, a.as_text().unwrap_or("")))
             .collect();
         assert_eq!(pairs, [("a", "v"), ("b", "second")]);
     }
@@ -185,7 +185,7 @@ mod tests {
         let mut attributes: Vec<Attribute> = six();
         let names = ["traceparent", "tracestate", "w", "x", "y"];
         add_headers(&mut attributes, headers(&names)).expect("the library's own give way");
-        let added: Vec<_> = attributes[6..].iter().map(|a| a.name.as_str()).collect();
+        let added: Vec<_> = attributes[6..].iter().map(|a| &*a.name).collect();
         assert_eq!(added, ["w", "x", "y", "traceparent"]);
 
         let mut attributes: Vec<Attribute> = six();

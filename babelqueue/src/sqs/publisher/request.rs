@@ -30,6 +30,15 @@ pub(super) struct Request {
 }
 
 impl Request {
+    /// Holds it against the limit in force (SPEC §2.5).
+    pub(super) fn check_size(&self, allowed: usize) -> Result<(), PublishError> {
+        let actual = self.size;
+        if actual > allowed {
+            return Err(PublishError::TooLarge { actual, allowed });
+        }
+        Ok(())
+    }
+
     /// What the caller is told when SQS has taken it.
     pub(super) fn published(&self, accepted: Accepted) -> Published {
         let mut published = Published::new(&self.message_id, &self.trace_id);
@@ -44,8 +53,6 @@ impl Request {
 pub(super) struct Frame<'a> {
     pub(super) queue: &'a str,
     pub(super) settings: &'a Settings,
-    /// The limit in force, in bytes.
-    pub(super) max_bytes: usize,
 }
 
 /// What a caller may say of one send beside the body.
@@ -111,11 +118,7 @@ fn finish(
     options: Options,
     frame: Frame<'_>,
 ) -> Result<Request, PublishError> {
-    let Frame {
-        queue,
-        settings,
-        max_bytes: allowed,
-    } = frame;
+    let Frame { queue, settings } = frame;
     let delay_seconds = delay_seconds(queue, settings.fifo, options.delay)?;
     let group_id = options
         .group_id
@@ -140,12 +143,6 @@ fn finish(
     }
     add_headers(&mut attributes, options.headers)?;
     let size = size_of_message(&body, &attributes);
-    if size > allowed {
-        return Err(PublishError::TooLarge {
-            actual: size,
-            allowed,
-        });
-    }
     Ok(Request {
         body,
         attributes,

@@ -20,7 +20,6 @@ fn frame(settings: &Settings) -> Frame<'_> {
     Frame {
         queue: ["orders", "orders.fifo"][usize::from(settings.fifo)],
         settings,
-        max_bytes: settings.max_message_bytes,
     }
 }
 
@@ -33,7 +32,9 @@ fn draft() -> Draft {
 }
 
 fn made(draft: Draft, settings: &Settings) -> Result<Request, PublishError> {
-    from_draft(draft, frame(settings))
+    let request = from_draft(draft, frame(settings))?;
+    request.check_size(settings.max_message_bytes)?;
+    Ok(request)
 }
 
 #[test]

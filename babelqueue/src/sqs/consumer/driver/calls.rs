@@ -181,7 +181,7 @@ pub(super) fn send(
     message: DeadLetterMessage,
 ) -> BoxFuture<'static, Done> {
     Box::pin(async move {
-        let attributes = match to_sdk(message.attributes) {
+        let attributes = match to_sdk(&message.attributes) {
             Ok(attributes) => attributes,
             Err(error) => return Done::Sent(key, Err(error.into())),
         };

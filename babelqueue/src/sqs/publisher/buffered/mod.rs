@@ -190,7 +190,8 @@ impl Publish for BufferedPublisher {
             let Handle { shared, orders, .. } = &*self.handle;
             let publisher = &shared.publisher;
             publisher.check()?;
-            let request = from_draft(draft, publisher.frame(publisher.max_bytes().await))?;
+            let request = from_draft(draft, publisher.frame())?;
+            request.check_size(publisher.max_bytes().await)?;
             let room = shared.room(request.size).await?;
             self.handle.start();
             let (caller, result) = oneshot::channel();
