@@ -36,8 +36,12 @@ pub(crate) async fn run(mode: &str, url: &str, messages: usize) -> Result<()> {
     let client = client(url);
     let publisher = SqsPublisher::new(client.clone(), url);
     // Connections and credentials are there before the clock runs.
-    let warm = client.get_queue_attributes().queue_url(url);
-    warm.send().await?;
+    client
+        .get_queue_url()
+        .queue_name(crate::QUEUE)
+        .send()
+        .await?;
+    order(0).publish(&publisher).await?;
     let buffered = BufferedPublisher::builder(publisher.clone())
         .linger(LINGER)
         .concurrency(CALLS)

@@ -51,8 +51,8 @@ fn from_sdk(attributes: HashMap<String, MessageAttributeValue>) -> Vec<Attribute
             (None, None) => return None,
         };
         Some(Attribute {
-            name,
-            data_type: attribute.data_type,
+            name: name.into(),
+            data_type: attribute.data_type.into(),
             value,
         })
     };
@@ -63,21 +63,21 @@ fn from_sdk(attributes: HashMap<String, MessageAttributeValue>) -> Vec<Attribute
 
 /// As the SDK sends them; `None` when there are none, so that the request has no such field.
 pub(crate) fn to_sdk(
-    attributes: Vec<Attribute>,
+    attributes: &[Attribute],
 ) -> Result<Option<HashMap<String, MessageAttributeValue>>, BuildError> {
-    let convert = |attribute: Attribute| -> Result<_, BuildError> {
-        let builder = MessageAttributeValue::builder().data_type(attribute.data_type);
-        let value = match attribute.value {
+    let convert = |attribute: &Attribute| -> Result<_, BuildError> {
+        let builder = MessageAttributeValue::builder().data_type(&*attribute.data_type);
+        let value = match &attribute.value {
             Value::Text(text) => builder.string_value(text),
-            Value::Binary(bytes) => builder.binary_value(Blob::new(bytes)),
+            Value::Binary(bytes) => builder.binary_value(Blob::new(bytes.clone())),
         };
-        Ok((attribute.name, value.build()?))
+        Ok((attribute.name.as_ref().to_owned(), value.build()?))
     };
-    let attributes = attributes
-        .into_iter()
-        .map(convert)
-        .collect::<Result<HashMap<_, _>, _>>()?;
-    Ok((!attributes.is_empty()).then_some(attributes))
+    if attributes.is_empty() {
+        return Ok(None);
+    }
+    let attributes = attributes.iter().map(convert).collect::<Result<_, _>>()?;
+    Ok(Some(attributes))
 }
 
 /// Sorts the answer of a batch call whose entries were numbered from 0, given as what its two

@@ -282,8 +282,8 @@ fn message_attributes(attributes: Map<String, Value>) -> Vec<Attribute> {
             data_type.to_owned()
         });
         Some(Attribute {
-            name,
-            data_type,
+            name: name.into(),
+            data_type: data_type.into(),
             value,
         })
     };

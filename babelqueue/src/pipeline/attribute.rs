@@ -1,14 +1,16 @@
 //! A message attribute as SQS carries it, and the rules that SQS lays on names, values and sizes
 //! (SPEC §2.2, §2.5). Pure.
 
+use std::borrow::Cow;
+
 /// How many attributes a message may have.
 pub(crate) const MAX_ATTRIBUTES: usize = 10;
 
 /// One message attribute, its data type and label kept as they came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Attribute {
-    pub(crate) name: String,
-    pub(crate) data_type: String,
+    pub(crate) name: Cow<'static, str>,
+    pub(crate) data_type: Cow<'static, str>,
     pub(crate) value: Value,
 }
 
@@ -20,8 +22,8 @@ pub(crate) enum Value {
 
 impl Attribute {
     pub(crate) fn text(
-        name: impl Into<String>,
-        data_type: impl Into<String>,
+        name: impl Into<Cow<'static, str>>,
+        data_type: impl Into<Cow<'static, str>>,
         value: impl Into<String>,
     ) -> Self {
         let (name, data_type) = (name.into(), data_type.into());
@@ -57,6 +59,11 @@ pub(crate) fn size_of_message(body: &str, attributes: &[Attribute]) -> usize {
 /// The first character that SQS takes in neither a body nor a value, with its byte offset: it
 /// takes tab, line feed, carriage return, and what XML 1.0 allows from U+0020 on.
 pub(crate) fn refused_character(text: &str) -> Option<(usize, char)> {
+    // Nearly every text has none: no byte below the blank, and none with which U+FFFE could begin.
+    let is_odd = |byte: u8| byte < b' ' || byte == 0xef;
+    if !text.bytes().fold(false, |odd, byte| odd | is_odd(byte)) {
+        return None;
+    }
     let legal = |c: char| {
         matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}')
             || c >= '\u{10000}'

@@ -116,11 +116,11 @@ fn annotated_attributes(envelope: &Envelope, record: &Record) -> (Vec<Attribute>
         attributes.push(Attribute::text(attribute.name, data_type, attribute.value));
     }
     let riders = record.attributes.iter();
-    for rider in riders.filter(|rider| !CONTRACT_ATTRIBUTES.contains(&rider.name.as_str())) {
+    for rider in riders.filter(|rider| !CONTRACT_ATTRIBUTES.contains(&&*rider.name)) {
         if attributes.len() < MAX_ATTRIBUTES && is_sendable(rider) {
             attributes.push(rider.clone());
         } else {
-            dropped.push(rider.name.clone());
+            dropped.push(rider.name.to_string());
         }
     }
     (attributes, dropped)

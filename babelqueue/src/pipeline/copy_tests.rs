@@ -70,8 +70,8 @@ fn c_060_dead_lettering_stays_within_ten_attributes() {
 fn c_060_raw_and_poison_copies_keep_all_ten_verbatim() {
     let mut record = record(8);
     record.attributes.push(Attribute {
-        name: "bin".to_owned(),
-        data_type: "Binary.png".to_owned(),
+        name: "bin".into(),
+        data_type: "Binary.png".into(),
         value: Value::Binary(vec![0, 1]),
     });
     for original in [Original::Raw(BODY), Original::Poison("oops")] {
@@ -91,8 +91,8 @@ fn c_060_raw_and_poison_copies_keep_all_ten_verbatim() {
 fn c_072_labels_and_binary_values_survive() {
     let mut record = record(0);
     record.attributes.push(Attribute {
-        name: "bin".to_owned(),
-        data_type: "Binary.png".to_owned(),
+        name: "bin".into(),
+        data_type: "Binary.png".into(),
         value: Value::Binary(vec![0, 1]),
     });
     record

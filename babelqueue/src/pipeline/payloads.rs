@@ -132,7 +132,7 @@ impl Payloads {
     ) -> Option<Result<Pointer, PayloadError>> {
         let mut attributes = attributes.iter();
         let size = attributes
-            .find(|attribute| EXTENDED_SIZE_ATTRIBUTES.contains(&attribute.name.as_str()))
+            .find(|attribute| EXTENDED_SIZE_ATTRIBUTES.contains(&&*attribute.name))
             .and_then(Attribute::as_text);
         self.retrieval.recognise(body, size).transpose()
     }

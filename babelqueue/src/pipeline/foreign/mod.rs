@@ -114,7 +114,7 @@ impl Inner {
         value: impl Into<String>,
     ) -> Self {
         self.attributes
-            .push(Attribute::text(name, data_type, value));
+            .push(Attribute::text(name.into(), data_type.into(), value));
         self
     }
 
@@ -122,8 +122,8 @@ impl Inner {
     #[must_use]
     pub fn binary_attribute(mut self, name: impl Into<String>, value: Vec<u8>) -> Self {
         self.attributes.push(Attribute {
-            name: name.into(),
-            data_type: "Binary".to_owned(),
+            name: name.into().into(),
+            data_type: "Binary".into(),
             value: Value::Binary(value),
         });
         self

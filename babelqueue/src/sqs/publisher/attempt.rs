@@ -17,7 +17,7 @@ impl SqsPublisher {
     /// Sends one message by `SendMessage`.
     pub(super) async fn send_one(&self, request: &Request) -> Fate {
         let url = self.url().await?;
-        let attributes = to_sdk(request.attributes.clone()).map_err(Failure::unbuilt)?;
+        let attributes = to_sdk(&request.attributes).map_err(Failure::unbuilt)?;
         let call = self
             .client()
             .send_message()
@@ -88,7 +88,7 @@ fn entry<R>(
     SendMessageBatchRequestEntry::builder()
         .id(place.to_string())
         .message_body(&request.body)
-        .set_message_attributes(to_sdk(request.attributes.clone())?)
+        .set_message_attributes(to_sdk(&request.attributes)?)
         .set_delay_seconds(request.delay_seconds)
         .set_message_group_id(request.group_id.clone())
         .set_message_deduplication_id(request.deduplication_id.clone())

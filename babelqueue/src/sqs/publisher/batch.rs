@@ -46,12 +46,13 @@ pub struct PublishBatch {
 /// A message of a batch.
 #[derive(Debug)]
 pub(super) enum Slot {
-    Draft(Result<Draft, PublishError>),
-    /// Made, and not settled. `unknown`: it may have been sent before.
+    /// Not settled. `unknown`: it may have been sent before.
     Open {
         request: Arc<Request>,
         unknown: bool,
     },
+    /// A mistake in it that nobody was told of yet.
+    Refused(PublishError),
     Settled(Result<Published, PublishError>),
 }
 
@@ -89,11 +90,9 @@ impl SqsPublisher {
     where
         M: BabelMessage + Serialize,
     {
-        let drafts = messages.into_iter().map(|message| Draft::of(&message));
-        PublishBatch {
-            slots: drafts.map(Slot::Draft).collect(),
-            ..self.batch()
-        }
+        let slot = |message| made(self, Draft::of(&message));
+        let slots = messages.into_iter().map(slot).collect();
+        PublishBatch::from_slots(self.clone(), slots)
     }
 
     /// Starts a batch of messages of any types.
@@ -119,32 +118,30 @@ impl SqsPublisher {
     /// # }
     /// ```
     pub fn batch(&self) -> PublishBatch {
-        PublishBatch {
-            publisher: self.clone(),
-            slots: Vec::new(),
-            concurrency: 1,
-        }
+        PublishBatch::from_slots(self.clone(), Vec::new())
     }
 }
 
 impl PublishBatch {
     pub(super) fn from_slots(publisher: SqsPublisher, slots: Vec<Slot>) -> Self {
         Self {
+            publisher,
             slots,
-            ..publisher.batch()
+            concurrency: 1,
         }
     }
 
     /// Adds a message.
     pub fn push<M: BabelMessage + Serialize>(mut self, message: M) -> Self {
-        self.slots.push(Slot::Draft(Draft::of(&message)));
+        self.slots.push(made(&self.publisher, Draft::of(&message)));
         self
     }
 
     /// Adds a message with all that a [`PublishBuilder`] can say of it: headers, a delay, a
     /// trace, … It is sent by this batch; which publisher the builder names does not matter.
     pub fn push_publish<P: Publish + ?Sized>(mut self, publish: PublishBuilder<'_, P>) -> Self {
-        self.slots.push(Slot::Draft(publish.into_draft()));
+        let slot = made(&self.publisher, publish.into_draft());
+        self.slots.push(slot);
         self
     }
 
@@ -169,18 +166,18 @@ impl PublishBatch {
     async fn send(self) -> Result<Vec<Published>, BatchError> {
         let Self {
             publisher,
-            slots,
+            mut slots,
             concurrency,
         } = self;
         if slots.is_empty() {
             return Ok(Vec::new());
         }
+        // Nothing is asked of SQS by a publisher that cannot work.
         let max_bytes = match publisher.check() {
             Ok(()) => publisher.max_bytes().await,
-            // Nothing is asked of SQS; every message will be told.
             Err(_) => publisher.settings().max_message_bytes,
         };
-        let (slots, all_good) = prepare(&publisher, slots, max_bytes);
+        let all_good = check(&publisher, &mut slots, max_bytes);
         let mut unstored = match all_good {
             true => store(&publisher, &slots).await,
             false => BTreeMap::new(),
@@ -206,28 +203,28 @@ impl PublishBatch {
     }
 }
 
-/// Makes every request; tells whether that went well for all of them.
-fn prepare(publisher: &SqsPublisher, slots: Vec<Slot>, max_bytes: usize) -> (Vec<Slot>, bool) {
-    let frame = publisher.frame(max_bytes);
-    let mut all_good = true;
-    let mut prepare = |slot| match slot {
-        Slot::Draft(draft) => {
-            let checked = publisher.check().and(draft);
-            match checked.and_then(|draft| from_draft(draft, frame)) {
-                Ok(request) => Slot::Open {
-                    request: Arc::new(request),
-                    unknown: false,
-                },
-                Err(error) => {
-                    all_good = false;
-                    Slot::Settled(Err(error))
-                }
+/// Makes the request of a message: once, for every attempt.
+fn made(publisher: &SqsPublisher, draft: Result<Draft, PublishError>) -> Slot {
+    match draft.and_then(|draft| from_draft(draft, publisher.frame())) {
+        Ok(request) => Slot::Open {
+            request: Arc::new(request),
+            unknown: false,
+        },
+        Err(error) => Slot::Refused(error),
+    }
+}
+
+/// Refuses what cannot be sent; tells whether there is nothing of that kind.
+fn check(publisher: &SqsPublisher, slots: &mut [Slot], max_bytes: usize) -> bool {
+    for slot in &mut *slots {
+        if let Slot::Open { request, .. } = slot {
+            let fits = |()| Arc::make_mut(request).fit(publisher.settings(), max_bytes);
+            if let Err(error) = publisher.check().and_then(fits) {
+                *slot = Slot::Refused(error);
             }
         }
-        other => other,
-    };
-    let slots = slots.into_iter().map(&mut prepare).collect();
-    (slots, all_good)
+    }
+    !slots.iter().any(|slot| matches!(slot, Slot::Refused(_)))
 }
 
 /// Stores the bodies of large messages, several at a time; returns what failed, by place.
@@ -254,16 +251,18 @@ async fn store(publisher: &SqsPublisher, slots: &[Slot]) -> BTreeMap<usize, Publ
 fn hold(publisher: &SqsPublisher, slot: Slot, error: Option<PublishError>) -> Settled {
     match slot {
         Slot::Settled(result) => (result, None),
-        Slot::Draft(draft) => (Err(held(publisher, draft.err())), None),
-        Slot::Open { request, .. } => (Err(held(publisher, error)), Some(request)),
+        Slot::Refused(error) => (Err(error), None),
+        Slot::Open { request, .. } => {
+            (Err(error.unwrap_or_else(|| held(publisher))), Some(request))
+        }
     }
 }
 
-fn held(publisher: &SqsPublisher, error: Option<PublishError>) -> PublishError {
-    error.unwrap_or_else(|| PublishError::NotAttempted {
+fn held(publisher: &SqsPublisher) -> PublishError {
+    PublishError::NotAttempted {
         queue: publisher.queue().to_owned(),
         reason: HELD,
-    })
+    }
 }
 
 /// Sends all that is open, and waits for the last word on each.
@@ -304,7 +303,7 @@ async fn drive(publisher: &SqsPublisher, slots: Vec<Slot>, rules: Rules) -> Vec<
             settled[place] = Some(result);
         }
     }
-    let lost = || (Err(held(publisher, None)), None);
+    let lost = || (Err(held(publisher)), None);
     settled
         .into_iter()
         .map(|slot| slot.unwrap_or_else(lost))

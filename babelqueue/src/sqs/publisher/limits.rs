@@ -149,7 +149,9 @@ pub(super) fn add_size_attribute(
             Some(header) => gives_way(&header.name),
             None => {
                 let is_contract = |name: &str| CONTRACT_ATTRIBUTES.contains(&name);
-                let names = attributes.iter().map(|attribute| attribute.name.clone());
+                let names = attributes
+                    .iter()
+                    .map(|attribute| attribute.name.to_string());
                 let (contract, names): (Vec<_>, Vec<_>) = names.partition(|name| is_contract(name));
                 return Err(PublishError::TooManyHeaders {
                     contract: contract.len() + 1,
@@ -200,7 +202,7 @@ mod tests {
         add_headers(&mut attributes, given).expect("they fit");
         let pairs: Vec<_> = attributes
             .iter()
-            .map(|a| (a.name.as_str(), a.as_text().unwrap_or("")))
+            .map(|a| (&*a.name, a.as_text().unwrap_or("")))
             .collect();
         assert_eq!(pairs, [("a", "v"), ("b", "second")]);
     }
@@ -215,7 +217,7 @@ mod tests {
         let mut attributes: Vec<Attribute> = six();
         let names = ["traceparent", "tracestate", "w", "x", "y"];
         add_headers(&mut attributes, headers(&names)).expect("the library's own give way");
-        let added: Vec<_> = attributes[6..].iter().map(|a| a.name.as_str()).collect();
+        let added: Vec<_> = attributes[6..].iter().map(|a| &*a.name).collect();
         assert_eq!(added, ["w", "x", "y", "traceparent"]);
 
         let mut attributes: Vec<Attribute> = six();

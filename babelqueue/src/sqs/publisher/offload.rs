@@ -6,7 +6,7 @@ use super::send::SqsPublisher;
 use crate::message::PublishError;
 
 #[cfg(feature = "payload-store")]
-use super::{limits::add_size_attribute, request::Frame};
+use super::{builder::Settings, limits::add_size_attribute};
 #[cfg(feature = "payload-store")]
 use crate::{
     digest::sha256_hex,
@@ -15,13 +15,17 @@ use crate::{
 
 /// Replaces the body of a message over the threshold by a pointer. Pure.
 #[cfg(feature = "payload-store")]
-pub(super) fn offload(mut request: Request, frame: Frame<'_>) -> Result<Request, PublishError> {
-    let Some(offload) = &frame.settings.offload else {
-        return Ok(request);
+pub(super) fn offload(
+    request: &mut Request,
+    settings: &Settings,
+    max_bytes: usize,
+) -> Result<(), PublishError> {
+    let Some(offload) = &settings.offload else {
+        return Ok(());
     };
-    let threshold = offload.threshold.unwrap_or(frame.max_bytes);
-    if request.size <= threshold.min(frame.max_bytes) {
-        return Ok(request);
+    let threshold = offload.threshold.unwrap_or(max_bytes);
+    if request.size <= threshold.min(max_bytes) {
+        return Ok(());
     }
     if request.body.len() > offload.max_bytes {
         return Err(PublishError::TooLarge {
@@ -29,7 +33,7 @@ pub(super) fn offload(mut request: Request, frame: Frame<'_>) -> Result<Request,
             allowed: offload.max_bytes,
         });
     }
-    if frame.settings.content_based_deduplication && request.deduplication_id.is_none() {
+    if settings.content_based_deduplication && request.deduplication_id.is_none() {
         // What SQS would make of the content; every pointer is another one.
         request.deduplication_id = Some(sha256_hex(request.body.as_bytes()));
     }
@@ -39,7 +43,7 @@ pub(super) fn offload(mut request: Request, frame: Frame<'_>) -> Result<Request,
     }
     request.offloading = Some(offload.replace(&mut request.body));
     request.size = size_of_message(&request.body, &request.attributes);
-    Ok(request)
+    Ok(())
 }
 
 /// Whether the message is a pointer to what has to be stored before.

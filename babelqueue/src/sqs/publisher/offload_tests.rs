@@ -4,8 +4,8 @@ use super::*;
 use crate::message::Draft;
 use crate::payload_store::{MemoryPayloadStore, Offload, Pointer, PointerFormat};
 use crate::sqs::publisher::builder::Settings;
-use crate::sqs::publisher::request::tests::{frame, settings};
-use crate::sqs::publisher::request::{Options, from_draft, from_encoded};
+use crate::sqs::publisher::request::tests::{frame, made, settings};
+use crate::sqs::publisher::request::{Options, from_encoded};
 
 fn draft(text: &str, headers: usize) -> Draft {
     let data = serde_json::json!({ "text": text });
@@ -36,7 +36,7 @@ fn pointer(request: &Request) -> Pointer {
 #[test]
 fn c_080_a_message_is_offloaded_exactly_when_body_and_attributes_exceed_the_limit() {
     let draft = || draft(&"x".repeat(1_000), 1);
-    let plain = from_draft(draft(), frame(&settings(false))).expect("a request");
+    let plain = made(draft(), &settings(false)).expect("a request");
     for (limit, offloaded) in [
         (plain.size - 1, true),
         (plain.size, false),
@@ -45,7 +45,7 @@ fn c_080_a_message_is_offloaded_exactly_when_body_and_attributes_exceed_the_limi
         let by_limit = with(to_memory(), limit);
         let by_threshold = with(to_memory().threshold(limit), 1_048_576);
         for settings in [by_limit, by_threshold] {
-            let request = from_draft(draft(), frame(&settings)).expect("a request");
+            let request = made(draft(), &settings).expect("a request");
             assert_eq!(request.offloading.is_some(), offloaded, "{limit}");
         }
     }
@@ -54,7 +54,7 @@ fn c_080_a_message_is_offloaded_exactly_when_body_and_attributes_exceed_the_limi
 #[test]
 fn the_stub_has_length_and_digest_and_the_attributes_stay() {
     let settings = with(to_memory().threshold(1), 1_048_576);
-    let request = from_draft(draft("x", 2), frame(&settings)).expect("a request");
+    let request = made(draft("x", 2), &settings).expect("a request");
     let pointer = pointer(&request);
     let offloading = request.offloading.as_ref().expect("offloaded");
     assert_eq!(pointer.location, offloading.location);
@@ -72,7 +72,7 @@ fn the_extended_pointer_takes_a_place_for_its_size() {
         .threshold(1)
         .pointer(PointerFormat::ExtendedClient);
     let settings = with(offload, 1_048_576);
-    let request = from_draft(draft("x", 3), frame(&settings)).expect("ten attributes");
+    let request = made(draft("x", 3), &settings).expect("ten attributes");
     assert_eq!(request.attributes.len(), 10);
     let size = request.attributes.last().expect("one");
     assert_eq!(
@@ -82,7 +82,7 @@ fn the_extended_pointer_takes_a_place_for_its_size() {
     assert_eq!(pointer(&request).format, PointerFormat::ExtendedClient);
     assert!(pointer(&request).sha256.is_some(), "in its key");
 
-    let error = from_draft(draft("x", 4), frame(&settings)).expect_err("eleven");
+    let error = made(draft("x", 4), &settings).expect_err("eleven");
     let PublishError::TooManyHeaders { contract, names } = error else {
         panic!("{error}")
     };
@@ -93,11 +93,11 @@ fn the_extended_pointer_takes_a_place_for_its_size() {
     traced
         .headers
         .push(("traceparent".into(), "00-1-2-01".into()));
-    let request = from_draft(traced, frame(&settings)).expect("ten attributes");
+    let request = made(traced, &settings).expect("ten attributes");
     assert!(request.attributes.iter().all(|a| a.name != "traceparent"));
     let mut own = draft("x", 3);
     own.headers.push(("ExtendedPayloadSize".into(), "7".into()));
-    let request = from_draft(own, frame(&settings)).expect("ten attributes");
+    let request = made(own, &settings).expect("ten attributes");
     let sizes = request
         .attributes
         .iter()
@@ -108,7 +108,7 @@ fn the_extended_pointer_takes_a_place_for_its_size() {
 #[test]
 fn a_body_that_no_consumer_would_read_is_refused() {
     let settings = with(to_memory().threshold(1).max_bytes(1_000), 1_048_576);
-    let error = from_draft(draft(&"x".repeat(1_000), 0), frame(&settings)).expect_err("too large");
+    let error = made(draft(&"x".repeat(1_000), 0), &settings).expect_err("too large");
     assert!(error.is_too_large(), "{error}");
 }
 
@@ -121,8 +121,14 @@ fn content_is_deduplicated_by_content_though_pointers_differ() {
         ..with(to_memory().threshold(1), 1_048_576)
     };
     let body = r#"{"job":"urn:x","trace_id":"t","meta":{"id":"1"}}"#;
-    let relayed = || from_encoded(body.to_owned(), Options::default(), frame(&settings));
-    let [first, second] = [relayed(), relayed()].map(|request| request.expect("a request"));
+    let [first, second] = [(); 2].map(|()| {
+        let relayed = from_encoded(body.to_owned(), Options::default(), frame(&settings));
+        let mut request = relayed.expect("a request");
+        request
+            .fit(&settings, settings.max_message_bytes)
+            .expect("offloaded");
+        request
+    });
     assert_ne!(first.body, second.body);
     assert_eq!(first.deduplication_id, Some(sha256_hex(body.as_bytes())));
     assert_eq!(first.deduplication_id, second.deduplication_id);

@@ -63,8 +63,8 @@ impl<'p> IntoFuture for RelayBuilder<'p> {
         } = self;
         Box::pin(async move {
             publisher.check()?;
-            let frame = publisher.frame(publisher.max_bytes().await);
-            let request = from_encoded(body, options, frame)?;
+            let mut request = from_encoded(body, options, publisher.frame())?;
+            request.fit(publisher.settings(), publisher.max_bytes().await)?;
             publisher.perform(&request).await
         })
     }

@@ -31,6 +31,19 @@ pub(super) struct Request {
 }
 
 impl Request {
+    /// Holds it against the limit in force (SPEC §2.5), as a pointer where the settings say so.
+    pub(super) fn fit(&mut self, settings: &Settings, allowed: usize) -> Result<(), PublishError> {
+        #[cfg(feature = "payload-store")]
+        super::offload::offload(self, settings, allowed)?;
+        #[cfg(not(feature = "payload-store"))]
+        let _ = settings;
+        let actual = self.size;
+        if actual > allowed {
+            return Err(PublishError::TooLarge { actual, allowed });
+        }
+        Ok(())
+    }
+
     /// What the caller is told when SQS has taken it.
     pub(super) fn published(&self, accepted: Accepted) -> Published {
         let mut published = Published::new(&self.message_id, &self.trace_id);
@@ -45,8 +58,6 @@ impl Request {
 pub(super) struct Frame<'a> {
     pub(super) queue: &'a str,
     pub(super) settings: &'a Settings,
-    /// The limit in force, in bytes.
-    pub(super) max_bytes: usize,
 }
 
 /// What a caller may say of one send beside the body.
@@ -112,11 +123,7 @@ fn finish(
     options: Options,
     frame: Frame<'_>,
 ) -> Result<Request, PublishError> {
-    let Frame {
-        queue,
-        settings,
-        max_bytes: allowed,
-    } = frame;
+    let Frame { queue, settings } = frame;
     let delay_seconds = delay_seconds(queue, settings.fifo, options.delay)?;
     let group_id = options
         .group_id
@@ -140,7 +147,7 @@ fn finish(
         });
     }
     add_headers(&mut attributes, options.headers)?;
-    let request = Request {
+    Ok(Request {
         size: size_of_message(&body, &attributes),
         body,
         attributes,
@@ -151,16 +158,7 @@ fn finish(
         trace_id,
         #[cfg(feature = "payload-store")]
         offloading: None,
-    };
-    #[cfg(feature = "payload-store")]
-    let request = super::offload::offload(request, frame)?;
-    if request.size > allowed {
-        return Err(PublishError::TooLarge {
-            actual: request.size,
-            allowed,
-        });
-    }
-    Ok(request)
+    })
 }
 
 /// What SQS tells duplicates by (SPEC §2.3).

@@ -22,7 +22,6 @@ pub(in crate::sqs::publisher) fn frame(settings: &Settings) -> Frame<'_> {
     Frame {
         queue: ["orders", "orders.fifo"][usize::from(settings.fifo)],
         settings,
-        max_bytes: settings.max_message_bytes,
     }
 }
 
@@ -34,8 +33,13 @@ fn draft() -> Draft {
     .expect("data")
 }
 
-fn made(draft: Draft, settings: &Settings) -> Result<Request, PublishError> {
-    from_draft(draft, frame(settings))
+pub(in crate::sqs::publisher) fn made(
+    draft: Draft,
+    settings: &Settings,
+) -> Result<Request, PublishError> {
+    let mut request = from_draft(draft, frame(settings))?;
+    request.fit(settings, settings.max_message_bytes)?;
+    Ok(request)
 }
 
 #[test]

@@ -143,11 +143,10 @@ impl SqsPublisher {
     }
 
     /// What every message of this publisher is made with.
-    pub(super) fn frame(&self, max_bytes: usize) -> Frame<'_> {
+    pub(super) fn frame(&self) -> Frame<'_> {
         Frame {
             queue: self.queue(),
             settings: self.settings(),
-            max_bytes,
         }
     }
 
@@ -180,7 +179,8 @@ impl Publish for SqsPublisher {
     fn send(&self, draft: Draft) -> BoxFuture<'_, Result<Published, PublishError>> {
         Box::pin(async move {
             self.check()?;
-            let request = from_draft(draft, self.frame(self.max_bytes().await))?;
+            let mut request = from_draft(draft, self.frame())?;
+            request.fit(self.settings(), self.max_bytes().await)?;
             self.perform(&request).await
         })
     }

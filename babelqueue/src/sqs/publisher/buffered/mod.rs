@@ -191,7 +191,8 @@ impl Publish for BufferedPublisher {
             let Handle { shared, orders, .. } = &*self.handle;
             let publisher = &shared.publisher;
             publisher.check()?;
-            let request = from_draft(draft, publisher.frame(publisher.max_bytes().await))?;
+            let mut request = from_draft(draft, publisher.frame())?;
+            request.fit(publisher.settings(), publisher.max_bytes().await)?;
             publisher.store(&request).await?;
             let room = shared.room(request.size).await?;
             self.handle.start();
