@@ -11,7 +11,7 @@
 #![allow(clippy::print_stdout)]
 
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -59,7 +59,7 @@ async fn main() -> Result<()> {
 }
 
 /// Starts a function, gives it one event, and says how long its answer took.
-async fn first_answer(binary: &PathBuf) -> Result<Duration> {
+async fn first_answer(binary: &Path) -> Result<Duration> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let begun = Instant::now();
     let mut function = start(binary, &listener)?;
