@@ -1,0 +1,6 @@
+use babelqueue::prelude::*;
+
+#[babel_handler(fallback, batch)]
+async fn anything(_: &Envelope) {}
+
+fn main() {}
