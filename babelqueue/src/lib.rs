@@ -51,6 +51,8 @@ extern crate self as babelqueue;
 pub mod context;
 pub mod envelope;
 mod error;
+#[cfg(feature = "sqs")]
+mod error_text;
 pub mod handler;
 #[cfg(feature = "idempotency")]
 pub mod idempotency;
@@ -66,6 +68,10 @@ pub mod router;
 pub mod schema;
 #[cfg(feature = "sqs")]
 pub mod sqs;
+#[cfg(feature = "otel")]
+pub mod telemetry;
+#[cfg(all(feature = "sqs", not(feature = "otel")))]
+mod telemetry;
 
 /// Middleware around handlers: what the layers given to a consumer's `.layer(…)` wrap.
 ///

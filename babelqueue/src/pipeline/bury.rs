@@ -4,11 +4,12 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::copy::{Destination, Original, dead_letter_message};
-use super::failure::{DroppedAttributes, chain_text, cut, panic_text};
+use super::failure::{DroppedAttributes, panic_text};
 use super::process::{Cause, Pipeline, subject};
 use super::processed::{Seen, Settlement};
 use super::record::Record;
 use crate::envelope::{DeadLetter, Reason, poison_attempts};
+use crate::error_text::{chain_text, cut};
 use crate::policy::{CopyKind, ReportKind};
 
 impl Pipeline {
@@ -91,7 +92,8 @@ impl Pipeline {
         block
     }
 
-    fn redacted(&self, text: String) -> Option<String> {
+    /// The text of an error, cut and without the secrets that the hook takes out.
+    pub(super) fn redacted(&self, text: String) -> Option<String> {
         let Some(redact) = &self.redact else {
             return Some(cut(text));
         };

@@ -26,7 +26,7 @@ pub(crate) use clock::Clock;
 pub(crate) use copy::DeadLetterMessage;
 pub(crate) use counters::Counters;
 pub(crate) use dispatch::{Bound, Dispatch};
-pub(crate) use failure::{Panicked, error_text, panic_text};
+pub(crate) use failure::{Panicked, panic_text};
 pub(crate) use handling::Handling;
 #[cfg(feature = "schema")]
 pub(crate) use handling::Validation;
@@ -35,5 +35,7 @@ pub(crate) use process::{DeadLetterTarget, Pipeline, Redact, ReleaseDelay, Unkno
 pub(crate) use processed::{Ending, Processed, Settlement};
 pub(crate) use record::{DeliveryNumber, Record};
 pub(crate) use report::{ErrorHook, Reporter, Subject};
+
+pub(crate) use crate::error_text::error_text;
 
 pub use report::ErrorEvent;

@@ -25,10 +25,12 @@ use super::report::{Reporter, Subject};
 use crate::BoxFuture;
 use crate::context::{Context, Delivery};
 use crate::envelope::Envelope;
+use crate::error_text::chain_text;
 use crate::handler::{ErrorKind, HandlerError, Outcome};
 use crate::policy::{
     Action, Backoff, Event, HookResult, Pause, ReportKind, Rules, WireDelay, settle,
 };
+use crate::telemetry::{Failure, Observer, Processing};
 
 /// The unknown-URN hook.
 pub(crate) type UnknownHook =
@@ -66,6 +68,7 @@ pub(crate) struct Pipeline {
     pub(crate) unknown_hook: Option<UnknownHook>,
     pub(crate) redact: Option<Redact>,
     pub(crate) reporter: Reporter,
+    pub(crate) observer: Observer,
     pub(crate) clock: Clock,
 }
 
@@ -156,23 +159,38 @@ impl Pipeline {
         let Some(handler) = self.handling.dispatch.find(context.urn()) else {
             return self.unknown_urn(record, delivery).await;
         };
-        let span = tracing::info_span!(
-            "process",
-            urn = context.urn(),
-            handler = self.handling.dispatch.handler_name(handler),
-            queue = &*self.queue,
-            message_id = context.source().message_id,
-            trace_id = context.trace_id(),
-            attempts = context.attempts(),
-        );
-        let delivery_number = context.attempts().saturating_add(1);
+        let processing = self.observer.processing(context);
+        let span = processing.within(|| {
+            tracing::info_span!(
+                "process",
+                urn = context.urn(),
+                handler = self.handling.dispatch.handler_name(handler),
+                queue = &*self.queue,
+                message_id = context.source().message_id,
+                trace_id = context.trace_id(),
+                attempts = context.attempts(),
+            )
+        });
         // What a handler's own fence does not hold: layers, stores and schemas are user code, too.
         let layered = AssertUnwindSafe(self.layered(record, handler, delivery.clone()));
-        let layered = layered.catch_unwind().instrument(span).await;
-        let layered = layered.unwrap_or_else(|panic| {
+        let layered = processing.scope(layered.catch_unwind().instrument(span));
+        let layered = layered.await.unwrap_or_else(|panic| {
             let panicked = Panicked(panic_text(&*panic));
             Layered::Answer(Err(HandlerError::of_kind(ErrorKind::Panic, panicked)))
         });
+        let processed = self.conclude(record, delivery, layered, &processing);
+        processing.end(processed.outcome());
+        processed
+    }
+
+    /// From what the layers came to, to what is done with the message.
+    fn conclude(
+        &self,
+        record: &Record,
+        delivery: Delivery,
+        layered: Layered,
+        processing: &Processing,
+    ) -> Processed {
         let result = match layered {
             Layered::Answer(result) => result,
             Layered::Duplicate => {
@@ -186,7 +204,7 @@ impl Pipeline {
         };
         let event = Event::Handled {
             result: &result,
-            delivery_number,
+            delivery_number: delivery.context().attempts().saturating_add(1),
         };
         let answer = OutcomeError::of(&result);
         let cause = match (&result, &answer) {
@@ -200,6 +218,16 @@ impl Pipeline {
             }),
             _ => None,
         };
+        if let Some(cause) = cause {
+            let kind = result
+                .as_ref()
+                .map_or_else(HandlerError::kind, |_| ErrorKind::Handler);
+            processing.failed(|| Failure {
+                kind: kind.as_str(),
+                exception: cause.exception,
+                text: self.redacted(chain_text(cause.error)),
+            });
+        }
         self.finish(record, Seen::Delivery(delivery), event, cause)
     }
 

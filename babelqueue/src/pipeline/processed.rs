@@ -35,6 +35,20 @@ pub(crate) struct Processed {
 }
 
 impl Processed {
+    /// What became of the message, in one word for telemetry.
+    pub(crate) fn outcome(&self) -> &'static str {
+        match (self.ending, &self.settlement) {
+            (Ending::Handled, _) => "done",
+            (Ending::Discarded, _) => "discarded",
+            (Ending::Duplicate, _) => "duplicate",
+            (_, Settlement::DeadLetter(_)) => "dead_letter",
+            (Ending::Failed, Settlement::Release(_)) => "retry",
+            (_, Settlement::Release(_)) => "released",
+            (_, Settlement::Delete) => "deleted",
+            (_, Settlement::Leave) => "left",
+        }
+    }
+
     /// The envelope, if the body was one.
     pub(crate) fn envelope(&self) -> Option<&Envelope> {
         self.seen.envelope()

@@ -144,6 +144,6 @@ struct Chain<'a>(&'a (dyn StdError + Send + Sync + 'static));
 
 impl fmt::Display for Chain<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&super::failure::error_text(self.0))
+        f.write_str(&crate::error_text::error_text(self.0))
     }
 }

@@ -302,6 +302,12 @@ impl<R, S> SqsConsumerBuilder<R, S> {
         self.with(|options| options.lang = lang.into())
     }
 
+    /// Spans and metrics of what the consumer does (SPEC §3.5): none unless set.
+    #[cfg(feature = "otel")]
+    pub fn telemetry(self, telemetry: crate::telemetry::Telemetry) -> Self {
+        self.with(|options| options.telemetry = telemetry)
+    }
+
     /// Checks the settings and makes the consumer. Does no I/O.
     ///
     /// # Errors

@@ -64,6 +64,7 @@ pub(super) fn assemble(
         endpoint::check(&client, url)?;
     }
     let queue: Arc<str> = queue_name(&queue_url).into();
+    let observer = options.telemetry.observer(&queue);
     let counters = Arc::new(Counters::default());
     let reporter = Reporter::new(
         Arc::clone(&queue),
@@ -106,6 +107,7 @@ pub(super) fn assemble(
         unknown_hook: options.unknown_hook,
         redact: options.redact,
         reporter,
+        observer,
         clock: Clock::new(),
     };
     let clients = Clients::derive(&client, options.wait_time);

@@ -9,6 +9,7 @@ use crate::envelope::LANG;
 use crate::pipeline::foreign::Decode;
 use crate::pipeline::{ErrorHook, Redact, ReleaseDelay, UnknownHook, Wrap};
 use crate::policy::{Backoff, DeadLetterQueue, UnknownUrn};
+use crate::telemetry::Telemetry;
 
 /// Every option with its default.
 #[derive(Clone)]
@@ -46,6 +47,7 @@ pub(super) struct Options {
     pub(super) lenient: bool,
     pub(super) retry_payload_errors: bool,
     pub(super) lang: Cow<'static, str>,
+    pub(super) telemetry: Telemetry,
 }
 
 impl Default for Options {
@@ -83,6 +85,7 @@ impl Default for Options {
             lenient: false,
             retry_payload_errors: false,
             lang: Cow::Borrowed(LANG),
+            telemetry: Telemetry::default(),
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::envelope::LANG;
 use crate::policy::is_fifo;
 use crate::sqs::consumer::BuildError;
 use crate::sqs::{client, endpoint};
+use crate::telemetry::Telemetry;
 
 /// SQS's own limit for a message and for a batch, in bytes.
 pub(super) const MAX_MESSAGE_BYTES: usize = 1_048_576;
@@ -23,6 +24,7 @@ pub(super) struct Settings {
     pub(super) content_based_deduplication: bool,
     pub(super) lang: Cow<'static, str>,
     pub(super) max_message_bytes: usize,
+    pub(super) telemetry: Telemetry,
 }
 
 /// Makes an [`SqsPublisher`]; start with [`SqsPublisher::builder`].
@@ -43,6 +45,7 @@ impl SqsPublisherBuilder {
             content_based_deduplication: false,
             lang: Cow::Borrowed(LANG),
             max_message_bytes: MAX_MESSAGE_BYTES,
+            telemetry: Telemetry::default(),
         };
         Self {
             client,
@@ -85,6 +88,14 @@ impl SqsPublisherBuilder {
     /// queue with a lower `MaximumMessageSize`.
     pub fn max_message_bytes(mut self, bytes: usize) -> Self {
         self.settings.max_message_bytes = bytes;
+        self
+    }
+
+    /// Spans and metrics of what is published, and its trace beside it (SPEC §3.5): none unless
+    /// set.
+    #[cfg(feature = "otel")]
+    pub fn telemetry(mut self, telemetry: Telemetry) -> Self {
+        self.settings.telemetry = telemetry;
         self
     }
 

@@ -10,6 +10,7 @@ fn settings(fifo: bool) -> Settings {
         content_based_deduplication: false,
         lang: "rust".into(),
         max_message_bytes: 1_048_576,
+        telemetry: Default::default(),
     }
 }
 

@@ -15,6 +15,7 @@ use crate::BoxFuture;
 use crate::message::{Draft, Publish, PublishBuilder, PublishError, Published};
 use crate::sqs::consumer::BuildError;
 use crate::sqs::convert::to_sdk;
+use crate::telemetry::Observer;
 
 /// Publishes messages to one queue. Cheap to clone and meant to be shared.
 ///
@@ -45,6 +46,7 @@ struct Inner {
     client: Client,
     target: Target,
     settings: Settings,
+    observer: Observer,
     /// What is wrong with the settings: told by every publish, before any call.
     mistake: Option<BuildError>,
 }
@@ -71,6 +73,7 @@ impl SqsPublisher {
         Self {
             inner: Arc::new(Inner {
                 client,
+                observer: settings.telemetry.observer(target.name()),
                 target,
                 settings,
                 mistake,
@@ -172,10 +175,15 @@ fn fate(error: &SdkError<SendMessageError>) -> (bool, bool) {
 }
 
 impl Publish for SqsPublisher {
-    fn send(&self, draft: Draft) -> BoxFuture<'_, Result<Published, PublishError>> {
+    fn send(&self, mut draft: Draft) -> BoxFuture<'_, Result<Published, PublishError>> {
         Box::pin(async move {
-            let request = from_draft(draft, self.queue(), self.settings())?;
-            self.perform(request).await
+            let publishing = self.inner.observer.publishing(&mut draft);
+            let result = match from_draft(draft, self.queue(), self.settings()) {
+                Ok(request) => publishing.scope(self.perform(request)).await,
+                Err(error) => Err(error),
+            };
+            publishing.end(&result);
+            result
         })
     }
 }

@@ -1,0 +1,7 @@
+//! Telemetry as its users see it: spans, metrics and log lines of publishers and consumers over
+//! the embedded SQS, read from memory. Tests named `c_…` are the cases of that number, those named
+//! `a…` the rows of the reference table.
+
+mod context;
+mod spans;
+mod support;
