@@ -7,8 +7,8 @@ use opentelemetry::Context as OtelContext;
 use opentelemetry::trace::{FutureExt as _, SpanId, TraceContextExt as _, TraceId, Tracer as _};
 
 use crate::support::{
-    Bench, MailWanted, PARENT, PARENT_SPAN, PARENT_TRACE, QUEUE, attribute, envelope, id, order,
-    rider, trace,
+    Attributes, Bench, MailWanted, PARENT, PARENT_SPAN, PARENT_TRACE, QUEUE, attribute, envelope,
+    id, order, rider, trace,
 };
 
 const PUBLISH: &str = "publish urn:babel:orders:created";
@@ -75,7 +75,7 @@ async fn a_header_is_the_true_parent_and_else_one_is_derived() {
     let bench = Bench::new();
     let uuid = "7b3f9c2a-e41d-4f88-9b2a-1c0d5e6f7a8b";
     let unsampled = PARENT.replace("-01", "-00");
-    let rows: [(&str, &[(&str, &str)], (TraceId, SpanId)); 4] = [
+    let rows: [(&str, Attributes<'_>, (TraceId, SpanId)); 4] = [
         (
             uuid,
             &[("traceparent", PARENT), ("tracestate", "vendor=x")],
@@ -180,7 +180,7 @@ async fn a_publish_inside_a_handler_carries_on() {
     let bench = Bench::new();
     let uuid = "7b3f9c2a-e41d-4f88-9b2a-1c0d5e6f7a8b";
     let headers = [("traceparent", PARENT)];
-    let rows: [(&str, &[(&str, &str)], &str); 3] = [
+    let rows: [(&str, Attributes<'_>, &str); 3] = [
         (uuid, &[], uuid),
         // The same trace under the same text, though that is no UUID.
         ("order 17", &[], "order 17"),

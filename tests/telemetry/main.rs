@@ -2,6 +2,8 @@
 //! the embedded SQS, read from memory. Tests named `c_…` are the cases of that number, those named
 //! `a…` the rows of the reference table.
 
+mod cases;
 mod context;
+mod metrics;
 mod spans;
 mod support;

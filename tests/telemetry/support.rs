@@ -1,5 +1,6 @@
 //! An embedded SQS, and the spans that a publisher and a consumer of it leave in memory.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -7,7 +8,10 @@ use babelqueue::local::{LocalSqs, MessageSnapshot, RawMessage};
 use babelqueue::prelude::*;
 use babelqueue::sqs::SqsConsumerBuilder;
 use babelqueue::telemetry::{Conventions, Telemetry};
+use opentelemetry::KeyValue;
 use opentelemetry::trace::{SpanId, TraceId, Tracer as _, TracerProvider as _};
+use opentelemetry_sdk::metrics::data::{AggregatedMetrics, Metric, MetricData};
+use opentelemetry_sdk::metrics::{InMemoryMetricExporter, SdkMeterProvider};
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracer, SdkTracerProvider, SpanData};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -20,6 +24,9 @@ pub const DEAD: &str = "orders-dlq";
 pub const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 pub const PARENT_TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 pub const PARENT_SPAN: &str = "00f067aa0ba902b7";
+
+/// Attributes of a message: names and texts.
+pub type Attributes<'a> = &'a [(&'a str, &'a str)];
 
 #[derive(Debug, Serialize, Deserialize, BabelMessage)]
 #[urn = "urn:babel:orders:created"]
@@ -94,6 +101,8 @@ pub struct Bench {
     pub telemetry: Telemetry,
     pub app: App,
     spans: InMemorySpanExporter,
+    meters: SdkMeterProvider,
+    metrics: InMemoryMetricExporter,
 }
 
 impl Bench {
@@ -111,8 +120,13 @@ impl Bench {
         let provider = SdkTracerProvider::builder()
             .with_simple_exporter(spans.clone())
             .build();
+        let metrics = InMemoryMetricExporter::default();
+        let meters = SdkMeterProvider::builder()
+            .with_periodic_exporter(metrics.clone())
+            .build();
         let telemetry = Telemetry::builder()
             .tracer_provider(&provider)
+            .meter_provider(&meters)
             .conventions(conventions)
             .build();
         let publisher = SqsPublisher::builder(sqs.client(), &url).telemetry(telemetry.clone());
@@ -127,6 +141,8 @@ impl Bench {
             telemetry,
             app,
             spans,
+            meters,
+            metrics,
         }
     }
 
@@ -146,7 +162,7 @@ impl Bench {
     }
 
     /// A message from elsewhere, with these attributes.
-    pub fn put(&self, body: String, attributes: &[(&str, &str)]) {
+    pub fn put(&self, body: String, attributes: Attributes<'_>) {
         let message = attributes
             .iter()
             .fold(RawMessage::new(body), |message, (name, value)| {
@@ -170,6 +186,41 @@ impl Bench {
         let mut spans = self.named(name);
         assert_eq!(spans.len(), 1, "{name}: {:?}", self.spans());
         spans.remove(0)
+    }
+
+    /// The metrics so far: a number for each set of labels, a histogram's being its count. Labels
+    /// are written `name=value`, without those that every metric has.
+    pub fn metric(&self, name: &str) -> BTreeMap<String, f64> {
+        self.points(name)
+            .into_iter()
+            .map(|(labels, value, _)| (labels, value))
+            .collect()
+    }
+
+    /// The sum of a histogram over all labels.
+    pub fn sum(&self, name: &str) -> f64 {
+        self.points(name).iter().map(|(_, _, sum)| sum).sum()
+    }
+
+    /// The names of all metrics.
+    pub fn metrics(&self) -> Vec<String> {
+        self.collect(|metric| Some(metric.name().to_owned()))
+    }
+
+    fn points(&self, name: &str) -> Vec<(String, f64, f64)> {
+        let found = self.collect(|metric| (metric.name() == name).then(|| points(metric)));
+        found.into_iter().flatten().collect()
+    }
+
+    fn collect<T>(&self, pick: impl Fn(&Metric) -> Option<T>) -> Vec<T> {
+        self.metrics.reset();
+        self.meters.force_flush().unwrap();
+        let finished = self.metrics.get_finished_metrics().unwrap();
+        let scopes = finished.iter().flat_map(|all| all.scope_metrics());
+        scopes
+            .flat_map(|scope| scope.metrics())
+            .filter_map(pick)
+            .collect()
     }
 
     pub fn message(&self, queue: &str) -> MessageSnapshot {
@@ -218,4 +269,37 @@ pub fn id(span: &SpanData) -> SpanId {
 pub fn rider(message: &MessageSnapshot, name: &str) -> Option<String> {
     let attribute = message.attributes.get(name)?;
     attribute.text().map(str::to_owned)
+}
+
+fn points(metric: &Metric) -> Vec<(String, f64, f64)> {
+    let labels = |attributes: &mut dyn Iterator<Item = &KeyValue>| {
+        let shared = ["messaging.system", "messaging.destination.name"];
+        let own = attributes.filter(|pair| !shared.contains(&pair.key.as_str()));
+        let mut texts: Vec<_> = own
+            .map(|pair| format!("{}={}", pair.key, pair.value))
+            .collect();
+        texts.sort();
+        texts.join(" ")
+    };
+    match metric.data() {
+        AggregatedMetrics::U64(MetricData::Sum(sum)) => sum
+            .data_points()
+            .map(|point| (labels(&mut point.attributes()), point.value() as f64, 0.0))
+            .collect(),
+        AggregatedMetrics::I64(MetricData::Sum(sum)) => sum
+            .data_points()
+            .map(|point| (labels(&mut point.attributes()), point.value() as f64, 0.0))
+            .collect(),
+        AggregatedMetrics::F64(MetricData::Histogram(histogram)) => histogram
+            .data_points()
+            .map(|point| {
+                (
+                    labels(&mut point.attributes()),
+                    point.count() as f64,
+                    point.sum(),
+                )
+            })
+            .collect(),
+        other => panic!("no such metric is expected: {other:?}"),
+    }
 }

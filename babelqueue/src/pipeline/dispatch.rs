@@ -16,6 +16,9 @@ pub(crate) trait Dispatch: Send + Sync {
     /// Name of the handler with this number.
     fn handler_name(&self, handler: usize) -> &'static str;
 
+    /// Whether it is the one for URNs that no other takes.
+    fn is_fallback(&self, handler: usize) -> bool;
+
     /// Runs a handler: one box for the call.
     fn call(&self, handler: usize, delivery: Delivery) -> BoxFuture<'static, HandlerResult>;
 }
@@ -46,6 +49,10 @@ where
 
     fn handler_name(&self, handler: usize) -> &'static str {
         self.router.handler_name(handler)
+    }
+
+    fn is_fallback(&self, handler: usize) -> bool {
+        R::PARTS.fallback() == Some(handler)
     }
 
     fn call(&self, handler: usize, delivery: Delivery) -> BoxFuture<'static, HandlerResult> {

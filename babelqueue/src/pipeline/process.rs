@@ -30,7 +30,7 @@ use crate::handler::{ErrorKind, HandlerError, Outcome};
 use crate::policy::{
     Action, Backoff, Event, HookResult, Pause, ReportKind, Rules, WireDelay, settle,
 };
-use crate::telemetry::{Failure, Observer, Processing};
+use crate::telemetry::{Failure, Handled, Observer, Processing};
 
 /// The unknown-URN hook.
 pub(crate) type UnknownHook =
@@ -93,7 +93,7 @@ impl Pipeline {
     pub(crate) async fn process(&self, mut record: Record) -> Processed {
         match self.begin(&mut record) {
             Ok(delivery) => self.route(&record, delivery).await,
-            Err(processed) => *processed,
+            Err(processed) => self.unhandled(*processed),
         }
     }
 
@@ -157,9 +157,12 @@ impl Pipeline {
     async fn route(&self, record: &Record, delivery: Delivery) -> Processed {
         let context = delivery.context();
         let Some(handler) = self.handling.dispatch.find(context.urn()) else {
-            return self.unknown_urn(record, delivery).await;
+            let processed = self.unknown_urn(record, delivery).await;
+            return self.unhandled(processed);
         };
-        let processing = self.observer.processing(context);
+        let routed = !self.handling.dispatch.is_fallback(handler);
+        let waited = || self.clock.since(record.sent_at?);
+        let processing = self.observer.processing(context, routed, waited);
         let span = processing.within(|| {
             tracing::info_span!(
                 "process",
@@ -178,8 +181,14 @@ impl Pipeline {
             let panicked = Panicked(panic_text(&*panic));
             Layered::Answer(Err(HandlerError::of_kind(ErrorKind::Panic, panicked)))
         });
-        let processed = self.conclude(record, delivery, layered, &processing);
-        processing.end(processed.outcome());
+        let mut processed = self.conclude(record, delivery, layered, &processing);
+        processed.handled = processing.end(processed.outcome());
+        processed
+    }
+
+    /// Tells telemetry of a message that no handler had.
+    fn unhandled(&self, processed: Processed) -> Processed {
+        self.observer.unhandled(processed.outcome());
         processed
     }
 
@@ -244,6 +253,7 @@ impl Pipeline {
             settlement,
             ending,
             seen: Seen::Delivery(delivery),
+            handled: Handled::default(),
         }
     }
 
@@ -317,6 +327,7 @@ impl Pipeline {
             settlement,
             ending,
             seen,
+            handled: Handled::default(),
         }
     }
 

@@ -4,6 +4,7 @@ use super::copy::DeadLetterMessage;
 use crate::context::Delivery;
 use crate::envelope::Envelope;
 use crate::policy::WireDelay;
+use crate::telemetry::Handled;
 
 /// What is to be done to the queue.
 #[derive(Debug)]
@@ -32,6 +33,8 @@ pub(crate) struct Processed {
     pub(crate) settlement: Settlement,
     pub(crate) ending: Ending,
     pub(super) seen: Seen,
+    /// Its span, for what is done to it.
+    pub(crate) handled: Handled,
 }
 
 impl Processed {

@@ -7,6 +7,8 @@ mod consumer;
 mod convert;
 mod endpoint;
 mod publisher;
+#[cfg(feature = "otel")]
+mod watch;
 
 pub use consumer::{
     BuildError, ConsumerGroup, GroupHandle, Handle, Health, HealthState, PollSummary, RunError,

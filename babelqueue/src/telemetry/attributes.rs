@@ -13,6 +13,7 @@ pub(super) const DESTINATION: &str = "messaging.destination.name";
 pub(super) const MESSAGE_ID: &str = "messaging.message.id";
 pub(super) const CONVERSATION_ID: &str = "messaging.message.conversation_id";
 pub(super) const ATTEMPTS: &str = "messaging.babelqueue.attempts";
+pub(super) const BATCH_COUNT: &str = "messaging.batch.message_count";
 pub(super) const ERROR_TYPE: &str = "error.type";
 
 /// The URN, where the span's name does not say it, and of every metric by URN.

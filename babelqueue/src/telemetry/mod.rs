@@ -35,6 +35,13 @@ children without further ado."#
 
 #[cfg(feature = "otel")]
 mod attributes;
+mod counted;
+#[cfg(feature = "otel")]
+mod labels;
+#[cfg(feature = "otel")]
+mod measured;
+#[cfg(feature = "otel")]
+mod metrics;
 #[cfg(feature = "otel")]
 mod observer;
 #[cfg(feature = "otel")]
@@ -48,6 +55,9 @@ mod scope;
 #[cfg(feature = "otel")]
 mod settings;
 
+pub(crate) use counted::Counted;
+#[cfg(feature = "otel")]
+pub(crate) use measured::{Call, Handled, InFlight, Metric, Settled};
 #[cfg(feature = "otel")]
 pub(crate) use observer::Observer;
 #[cfg(feature = "otel")]
@@ -58,13 +68,13 @@ pub use settings::{Conventions, Telemetry, TelemetryBuilder};
 #[cfg(not(feature = "otel"))]
 mod off;
 #[cfg(not(feature = "otel"))]
-pub(crate) use off::{Observer, Processing, Telemetry};
+pub(crate) use off::{Handled, InFlight, Metric, Observer, Processing, Settled, Telemetry};
 
 /// A failure as telemetry tells it.
 #[cfg_attr(not(feature = "otel"), allow(dead_code))]
 pub(crate) struct Failure<'a> {
     /// Where it arose, one of few.
-    pub(crate) kind: &'static str,
+    pub(crate) kind: &'a str,
     /// The name of the error's type.
     pub(crate) exception: Option<&'a str>,
     /// Its text, cut and free of secrets; `None` when there is none to be told.

@@ -21,15 +21,23 @@ pub(super) struct Observed {
     pub(super) telemetry: Arc<Inner>,
     /// Name of the queue.
     pub(super) queue: StringValue,
+    /// What every metric is labelled with.
+    pub(super) labels: [KeyValue; 2],
 }
 
 impl Observer {
     pub(super) fn new(telemetry: Option<Arc<Inner>>, queue: &str) -> Self {
         Self {
             observed: telemetry.map(|telemetry| {
+                let queue: StringValue = Arc::<str>::from(queue).into();
+                let labels = [
+                    KeyValue::new(SYSTEM, SQS_SYSTEM),
+                    KeyValue::new(DESTINATION, queue.clone()),
+                ];
                 Arc::new(Observed {
                     telemetry,
-                    queue: Arc::<str>::from(queue).into(),
+                    queue,
+                    labels,
                 })
             }),
         }
@@ -57,6 +65,11 @@ pub(super) struct About<'a> {
 }
 
 impl Observed {
+    /// The labels of a metric that has more of them.
+    pub(super) fn labelled<const N: usize>(&self, more: [KeyValue; N]) -> Vec<KeyValue> {
+        self.labels.iter().cloned().chain(more).collect()
+    }
+
     /// Starts the span of one message, if there are spans: the context that has it.
     pub(super) fn start(
         &self,

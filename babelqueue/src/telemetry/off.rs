@@ -1,6 +1,8 @@
 //! The seam without the feature: nothing to hold, and nothing to do.
 
-use super::Failure;
+use std::time::Duration;
+
+use super::{Counted, Failure};
 use crate::context::Context;
 use crate::message::{Draft, PublishError, Published};
 
@@ -17,12 +19,53 @@ impl Telemetry {
 pub(crate) struct Observer {}
 
 impl Observer {
-    pub(crate) fn processing(&self, _message: &Context) -> Processing {
+    pub(crate) fn processing(
+        &self,
+        _message: &Context,
+        _routed: bool,
+        _waited: impl FnOnce() -> Option<Duration>,
+    ) -> Processing {
         Processing
     }
 
     pub(crate) fn publishing(&self, _draft: &mut Draft) -> Publishing {
         Publishing
+    }
+
+    pub(crate) fn metric(&self, _counted: Counted) -> Metric {
+        Metric
+    }
+
+    pub(crate) fn in_flight(&self) -> InFlight {
+        InFlight
+    }
+
+    pub(crate) fn unhandled(&self, _outcome: &'static str) {}
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Metric;
+
+impl Metric {
+    pub(crate) fn add(&self, _n: u64) {}
+}
+
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct InFlight;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Handled {}
+
+pub(crate) struct Settled;
+
+impl Settled {
+    pub(crate) fn of<'a>(_handled: impl Iterator<Item = &'a Handled>) -> Self {
+        Self
+    }
+
+    pub(crate) fn scope<F>(self, call: F) -> F {
+        call
     }
 }
 
@@ -40,7 +83,9 @@ impl Processing {
 
     pub(crate) fn failed<'a>(&self, _failure: impl FnOnce() -> Failure<'a>) {}
 
-    pub(crate) fn end(self, _outcome: &'static str) {}
+    pub(crate) fn end(self, _outcome: &'static str) -> Handled {
+        Handled {}
+    }
 }
 
 #[must_use]

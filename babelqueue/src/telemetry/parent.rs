@@ -25,8 +25,12 @@ pub(super) fn of_headers(headers: &[(String, String)]) -> Option<SpanContext> {
         let mut named = headers.iter().rev().filter(|(key, _)| key == name);
         named.next().map(|(_, value)| value.as_str())
     };
-    let parent = parse_traceparent(value(TRACEPARENT)?)?;
-    Some(span_context(parent, value(TRACESTATE)))
+    of_header(value(TRACEPARENT)?, value(TRACESTATE))
+}
+
+/// The parent that a header names, if it is one.
+pub(super) fn of_header(traceparent: &str, tracestate: Option<&str>) -> Option<SpanContext> {
+    Some(span_context(parse_traceparent(traceparent)?, tracestate))
 }
 
 fn span_context(parent: RemoteParent, tracestate: Option<&str>) -> SpanContext {

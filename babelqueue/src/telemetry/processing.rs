@@ -1,16 +1,22 @@
-//! The span of one message that is being handled (SPEC §3.5).
+//! One message that is being handled: its span, and what is measured of it (SPEC §3.5).
+
+use std::sync::Arc;
+use std::time::Duration;
 
 use opentelemetry::trace::{SpanKind, Status, TraceContextExt as _};
-use opentelemetry::{Context as OtelContext, KeyValue};
+use opentelemetry::{Context as OtelContext, KeyValue, StringValue};
+use tokio::time::Instant;
 
-use super::Failure;
 use super::attributes::{
     ATTEMPTS, CONVERSATION_ID, ERROR_TYPE, EXCEPTION, EXCEPTION_MESSAGE, EXCEPTION_TYPE,
-    MESSAGE_ID, OUTCOME,
+    MESSAGE_ID, OUTCOME, URN,
 };
-use super::observer::{About, Observer};
-use super::parent;
+use super::labels::OTHER;
+use super::measured::Handled;
+use super::observer::{About, Observed, Observer};
 use super::scope::Scoped;
+use super::settings::Conventions;
+use super::{Failure, parent};
 use crate::context::Context;
 use crate::envelope::trace_context::{trace_id_of, uuid_text};
 
@@ -24,52 +30,83 @@ pub(super) struct Carried(pub(super) String);
 /// A message that is being handled; it counts as cancelled when it is dropped before its end.
 #[must_use]
 pub(crate) struct Processing {
+    /// In a box: most messages in flight have none, and need no room for one.
     active: Option<Box<Active>>,
 }
 
 struct Active {
-    context: OtelContext,
+    observed: Arc<Observed>,
+    /// With the span, if there are spans.
+    context: Option<OtelContext>,
+    urn: StringValue,
+    begun: Instant,
 }
 
 impl Observer {
-    /// A handler is about to have the message.
-    pub(crate) fn processing(&self, message: &Context) -> Processing {
-        let active = self.observed.as_ref().and_then(|observed| {
-            let headers = message.headers();
-            let trace_id = message.trace_id();
-            let remote = parent::of_message(
-                headers.get(parent::TRACEPARENT),
-                headers.get(parent::TRACESTATE),
-                trace_id,
-            );
-            let mut parent = OtelContext::new().with_remote_span_context(remote);
-            if uuid_text(trace_id_of(trace_id)) != trace_id {
-                parent = parent.with_value(Carried(trace_id.to_owned()));
-            }
-            let meta = message.meta();
-            let about = About {
-                kind: SpanKind::Consumer,
-                family: "process",
-                operation: "process",
-                urn: message.urn(),
-                destination: meta.queue().unwrap_or_default().to_owned().into(),
+    /// A handler is about to have the message. `routed`: the router names its URN, so that there
+    /// are not many of the kind; `waited`: for how long it was on its way.
+    pub(crate) fn processing(
+        &self,
+        message: &Context,
+        routed: bool,
+        waited: impl FnOnce() -> Option<Duration>,
+    ) -> Processing {
+        let active = self.observed.as_ref().map(|observed| {
+            let urn = if routed {
+                Arc::<str>::from(message.urn()).into()
+            } else {
+                OTHER.into()
             };
-            let attempts = i64::try_from(message.attempts()).unwrap_or(i64::MAX);
-            let more = [
-                KeyValue::new(MESSAGE_ID, meta.id().unwrap_or_default().to_owned()),
-                KeyValue::new(CONVERSATION_ID, trace_id.to_owned()),
-                KeyValue::new(ATTEMPTS, attempts),
-            ];
-            let context = observed.start(about, more, &parent)?;
-            Some(Box::new(Active { context }))
+            if let Some(instruments) = &observed.telemetry.instruments {
+                instruments.running.add(1, &observed.labels);
+                if let Some(waited) = waited() {
+                    let labels = observed.labelled([KeyValue::new(URN, StringValue::clone(&urn))]);
+                    instruments.waited.record(waited.as_secs_f64(), &labels);
+                }
+            }
+            Box::new(Active {
+                context: span(observed, message),
+                observed: Arc::clone(observed),
+                urn,
+                begun: Instant::now(),
+            })
         });
         Processing { active }
     }
 }
 
+fn span(observed: &Observed, message: &Context) -> Option<OtelContext> {
+    let headers = message.headers();
+    let trace_id = message.trace_id();
+    let remote = parent::of_message(
+        headers.get(parent::TRACEPARENT),
+        headers.get(parent::TRACESTATE),
+        trace_id,
+    );
+    let mut parent = OtelContext::new().with_remote_span_context(remote);
+    if uuid_text(trace_id_of(trace_id)) != trace_id {
+        parent = parent.with_value(Carried(trace_id.to_owned()));
+    }
+    let meta = message.meta();
+    let about = About {
+        kind: SpanKind::Consumer,
+        family: "process",
+        operation: "process",
+        urn: message.urn(),
+        destination: meta.queue().unwrap_or_default().to_owned().into(),
+    };
+    let attempts = i64::try_from(message.attempts()).unwrap_or(i64::MAX);
+    let more = [
+        KeyValue::new(MESSAGE_ID, meta.id().unwrap_or_default().to_owned()),
+        KeyValue::new(CONVERSATION_ID, trace_id.to_owned()),
+        KeyValue::new(ATTEMPTS, attempts),
+    ];
+    observed.start(about, more, &parent)
+}
+
 impl Processing {
     fn context(&self) -> Option<&OtelContext> {
-        self.active.as_deref().map(|active| &active.context)
+        self.active.as_ref()?.context.as_ref()
     }
 
     /// Runs a future with the span as the current one.
@@ -91,27 +128,49 @@ impl Processing {
     }
 
     /// The message was decided about.
-    pub(crate) fn end(mut self, outcome: &'static str) {
-        if let Some(active) = self.active.take() {
-            active.end(outcome);
-        }
+    pub(crate) fn end(mut self, outcome: &'static str) -> Handled {
+        let Some(active) = self.active.take() else {
+            return Handled::default();
+        };
+        active.end(outcome)
     }
 }
 
 impl Drop for Processing {
     fn drop(&mut self) {
         if let Some(active) = self.active.take() {
-            active.context.span().set_status(Status::error(CANCELLED));
+            if let Some(context) = &active.context {
+                context.span().set_status(Status::error(CANCELLED));
+            }
             active.end(CANCELLED);
         }
     }
 }
 
 impl Active {
-    fn end(self, outcome: &'static str) {
-        let span = self.context.span();
+    fn end(self, outcome: &'static str) -> Handled {
+        let telemetry = &self.observed.telemetry;
+        if let Some(instruments) = &telemetry.instruments {
+            instruments.running.add(-1, &self.observed.labels);
+            let more = [
+                KeyValue::new(URN, self.urn),
+                KeyValue::new(OUTCOME, outcome),
+            ];
+            let labels = self.observed.labelled(more);
+            instruments.handled.add(1, &labels);
+            let took = self.begun.elapsed().as_secs_f64();
+            instruments.handling.record(took, &labels);
+        }
+        let Some(context) = self.context else {
+            return Handled::default();
+        };
+        let span = context.span();
         span.set_attribute(KeyValue::new(OUTCOME, outcome));
         span.end();
+        let settlements = telemetry.conventions == Conventions::Messaging;
+        Handled {
+            span: settlements.then(|| Box::new(span.span_context().clone())),
+        }
     }
 }
 
@@ -129,6 +188,6 @@ pub(super) fn record<'a>(context: &OtelContext, failure: impl FnOnce() -> Failur
     let text = failure.text.unwrap_or_default();
     attributes.push(KeyValue::new(EXCEPTION_MESSAGE, text.clone()));
     span.add_event(EXCEPTION, attributes);
-    span.set_attribute(KeyValue::new(ERROR_TYPE, failure.kind));
+    span.set_attribute(KeyValue::new(ERROR_TYPE, failure.kind.to_owned()));
     span.set_status(Status::error(text));
 }

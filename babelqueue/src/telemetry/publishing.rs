@@ -1,10 +1,13 @@
 //! The span of one publish, and what it puts beside the message (SPEC §3.5).
 
-use opentelemetry::trace::{SpanContext, SpanKind, TraceContextExt as _};
-use opentelemetry::{Context as OtelContext, KeyValue};
+use std::borrow::Cow;
+use std::sync::Arc;
 
-use super::attributes::MESSAGE_ID;
-use super::observer::{About, Observer};
+use opentelemetry::trace::{SpanContext, SpanKind, TraceContextExt as _};
+use opentelemetry::{Context as OtelContext, KeyValue, StringValue};
+
+use super::attributes::{ERROR_TYPE, MESSAGE_ID, OPERATION_NAME, URN};
+use super::observer::{About, Observed, Observer};
 use super::processing::{Carried, record};
 use super::scope::Scoped;
 use super::{Failure, parent};
@@ -17,12 +20,21 @@ use crate::message::{Draft, PublishError, Published};
 #[must_use]
 pub(crate) struct Publishing {
     context: Option<OtelContext>,
+    measured: Option<(Arc<Observed>, StringValue)>,
 }
 
 impl Observer {
     /// A message is about to be published: its draft gets the context of its span, and its trace
     /// id unless it has one.
     pub(crate) fn publishing(&self, draft: &mut Draft) -> Publishing {
+        let measured = self.observed.as_ref().and_then(|observed| {
+            observed.telemetry.instruments.as_ref()?;
+            let urn = match &draft.urn {
+                Cow::Borrowed(urn) => (*urn).into(),
+                Cow::Owned(urn) => observed.telemetry.labels.of(urn),
+            };
+            Some((Arc::clone(observed), urn))
+        });
         let context = self.observed.as_ref().and_then(|observed| {
             let given = draft.trace_id.as_deref().filter(|id| !is_blank(id));
             let current = OtelContext::current();
@@ -49,7 +61,7 @@ impl Observer {
             }
             Some(context)
         });
-        Publishing { context }
+        Publishing { context, measured }
     }
 }
 
@@ -84,6 +96,19 @@ impl Publishing {
 
     /// What the publish came to.
     pub(crate) fn end(self, result: &Result<Published, PublishError>) {
+        if let Some((observed, urn)) = self.measured
+            && let Some(instruments) = &observed.telemetry.instruments
+        {
+            let more = [
+                KeyValue::new(OPERATION_NAME, "send"),
+                KeyValue::new(URN, urn),
+            ];
+            let mut labels = observed.labelled(more);
+            if let Err(error) = result {
+                labels.push(KeyValue::new(ERROR_TYPE, error.kind()));
+            }
+            instruments.sent.add(1, &labels);
+        }
         let Some(context) = self.context else { return };
         let span = context.span();
         match result {

@@ -8,6 +8,8 @@ use opentelemetry::metrics::{Meter, MeterProvider};
 use opentelemetry::trace::{Span, Tracer, TracerProvider};
 use opentelemetry::{InstrumentationScope, global};
 
+use super::labels::Labels;
+use super::metrics::Instruments;
 use super::observer::Observer;
 
 /// Where spans and metrics go. Cheap to clone; the default observes nothing.
@@ -18,6 +20,9 @@ pub struct Telemetry {
 
 pub(super) struct Inner {
     pub(super) tracer: Option<BoxedTracer>,
+    pub(super) instruments: Option<Instruments>,
+    /// Of URNs that publishers learn of at run time.
+    pub(super) labels: Labels,
     pub(super) conventions: Conventions,
 }
 
@@ -106,6 +111,8 @@ impl TelemetryBuilder {
         Telemetry {
             inner: Some(Arc::new(Inner {
                 tracer: self.tracer,
+                instruments: self.meter.as_ref().map(Instruments::new),
+                labels: Labels::default(),
                 conventions: self.conventions,
             })),
         }

@@ -65,7 +65,7 @@ pub(super) fn assemble(
     }
     let queue: Arc<str> = queue_name(&queue_url).into();
     let observer = options.telemetry.observer(&queue);
-    let counters = Arc::new(Counters::default());
+    let counters = Arc::new(Counters::observed(&observer));
     let reporter = Reporter::new(
         Arc::clone(&queue),
         options.error_hook,
@@ -107,10 +107,10 @@ pub(super) fn assemble(
         unknown_hook: options.unknown_hook,
         redact: options.redact,
         reporter,
-        observer,
+        observer: observer.clone(),
         clock: Clock::new(),
     };
-    let clients = Clients::derive(&client, options.wait_time);
+    let clients = Clients::derive(&client, options.wait_time, &observer);
     Ok(Shared::new(
         config,
         pipeline,

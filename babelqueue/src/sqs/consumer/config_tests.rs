@@ -79,6 +79,8 @@ async fn c_026_no_setting_is_lost_when_a_configuration_is_copied() {
     let first = first
         .validate_payloads(crate::schema::SchemaMap::default())
         .permanent_schema_errors();
+    #[cfg(feature = "otel")]
+    let first = first.telemetry(crate::telemetry::Telemetry::builder().build());
 
     // Copied, for another queue, with a state put in last.
     let copy = first
@@ -134,6 +136,7 @@ async fn c_026_no_setting_is_lost_when_a_configuration_is_copied() {
         unknown_hook,
         redact,
         reporter,
+        observer,
         clock: _,
     } = &*shared.pipeline;
     assert_eq!(&**queue, "second");
@@ -159,6 +162,8 @@ async fn c_026_no_setting_is_lost_when_a_configuration_is_copied() {
     assert!(unknown_hook.is_some() && reporter.has_hook());
     #[cfg(feature = "idempotency")]
     assert!(guard.is_some());
+    let on = cfg!(feature = "otel");
+    assert_eq!(format!("{observer:?}").contains("true"), on);
     let Handling {
         dispatch: _,
         timeout,
@@ -206,6 +211,7 @@ fn c_026_every_option_is_listed() {
         lenient: _,
         retry_payload_errors: _,
         lang: _,
+        telemetry: _,
     } = Options::default();
 }
 

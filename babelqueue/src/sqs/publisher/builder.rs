@@ -124,8 +124,9 @@ impl SqsPublisherBuilder {
     }
 
     fn assemble(self, mistake: Option<BuildError>) -> SqsPublisher {
-        let client = client::sending(&self.client);
-        SqsPublisher::from_parts(client, self.target, self.settings, mistake)
+        let observer = self.settings.telemetry.observer(self.target.name());
+        let client = client::sending(&self.client, &observer);
+        SqsPublisher::from_parts(client, self.target, self.settings, observer, mistake)
     }
 
     fn check(&self) -> Result<(), BuildError> {

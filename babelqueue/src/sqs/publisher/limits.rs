@@ -130,6 +130,21 @@ pub(super) fn add_headers(
     Ok(())
 }
 
+/// Takes the trace off a message that is too large with it: its trace id stays in the envelope.
+pub(super) fn shed_trace(attributes: &mut Vec<Attribute>) {
+    let is_trace = |name: &str| matches!(name, "traceparent" | "tracestate");
+    attributes.retain(|attribute| {
+        let stays = !is_trace(&attribute.name);
+        if !stays {
+            tracing::debug!(
+                header = attribute.name,
+                "the message is too large with this header of the library"
+            );
+        }
+        stays
+    });
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

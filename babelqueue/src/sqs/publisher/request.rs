@@ -7,7 +7,9 @@ use std::time::Duration;
 use sha2::{Digest as _, Sha256};
 
 use super::builder::Settings;
-use super::limits::{add_headers, check_id, contract_attributes, delay_seconds, is_legal_id};
+use super::limits::{
+    add_headers, check_id, contract_attributes, delay_seconds, is_legal_id, shed_trace,
+};
 use crate::envelope::{Envelope, projection_of};
 use crate::message::{Draft, PublishError};
 use crate::pipeline::{Attribute, refused_character, size_of_message};
@@ -135,8 +137,11 @@ fn finish(
         });
     }
     add_headers(&mut attributes, options.headers)?;
-    let actual = size_of_message(&body, &attributes);
     let allowed = settings.max_message_bytes;
+    if size_of_message(&body, &attributes) > allowed {
+        shed_trace(&mut attributes);
+    }
+    let actual = size_of_message(&body, &attributes);
     if actual > allowed {
         return Err(PublishError::TooLarge { actual, allowed });
     }

@@ -68,14 +68,15 @@ impl SqsPublisher {
         client: Client,
         target: Target,
         settings: Settings,
+        observer: Observer,
         mistake: Option<BuildError>,
     ) -> Self {
         Self {
             inner: Arc::new(Inner {
                 client,
-                observer: settings.telemetry.observer(target.name()),
                 target,
                 settings,
+                observer,
                 mistake,
             }),
         }

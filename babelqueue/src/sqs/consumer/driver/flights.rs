@@ -8,6 +8,7 @@ use tokio::time::Instant;
 
 use crate::lease::Lease;
 use crate::pipeline::{DeliveryNumber, Processed, Record, Subject};
+use crate::telemetry::{InFlight, Settled};
 
 /// Names a message in flight, in the order of receipt.
 pub(super) type Key = u64;
@@ -35,6 +36,8 @@ pub(super) struct Flight {
     /// From when a handler had it.
     pub(super) processed: Option<Processed>,
     pub(super) delete_tries: u32,
+    /// Counts it as in flight.
+    pub(super) _gauge: InFlight,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +91,12 @@ impl Flights {
 
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (Key, &mut Flight)> {
         self.flights.iter_mut().map(|(key, flight)| (*key, flight))
+    }
+
+    /// What a call about these messages settles.
+    pub(super) fn settled(&self, keys: impl Iterator<Item = Key>) -> Settled {
+        let processed = keys.filter_map(|key| self.get(key)?.processed.as_ref());
+        Settled::of(processed.map(|processed| &processed.handled))
     }
 
     /// Those that no handler has begun with, in the order of receipt.

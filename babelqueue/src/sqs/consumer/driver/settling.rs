@@ -52,8 +52,9 @@ impl Driver {
             Settlement::Leave => self.leave(key),
             Settlement::DeadLetter(message) => {
                 self.shared.counters().send_calls.one();
-                self.calls
-                    .push(calls::send(Arc::clone(&self.shared), key, *message));
+                let settled = self.flights.settled(std::iter::once(key));
+                let call = calls::send(Arc::clone(&self.shared), key, *message);
+                self.calls.push(Box::pin(settled.scope(call)));
             }
         }
     }
