@@ -53,6 +53,7 @@ pub mod envelope;
 mod error;
 #[cfg(feature = "sqs")]
 mod error_text;
+pub mod fields;
 pub mod handler;
 #[cfg(feature = "idempotency")]
 pub mod idempotency;

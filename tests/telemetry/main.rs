@@ -4,6 +4,8 @@
 
 mod cases;
 mod context;
+mod logs;
 mod metrics;
 mod spans;
 mod support;
+mod tracing_bridge;

@@ -1,15 +1,12 @@
 //! The last station of a message that is beyond help: its copy for the dead-letter queue, with what
 //! the copy says of its failure (SPEC §1.9, §1.10, §2.15).
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use super::copy::{Destination, Original, dead_letter_message};
-use super::failure::{DroppedAttributes, panic_text};
+use super::failure::DroppedAttributes;
 use super::process::{Cause, Pipeline, subject};
 use super::processed::{Seen, Settlement};
 use super::record::Record;
 use crate::envelope::{DeadLetter, Reason, poison_attempts};
-use crate::error_text::{chain_text, cut};
 use crate::policy::{CopyKind, ReportKind};
 
 impl Pipeline {
@@ -55,7 +52,7 @@ impl Pipeline {
             }
             Err(error) => {
                 self.reporter
-                    .report(ReportKind::DeadLetter, subject, &error);
+                    .report(ReportKind::DeadLetter, subject.left(), &error);
                 Settlement::Leave
             }
         }
@@ -86,24 +83,9 @@ impl Pipeline {
         };
         // Nothing went wrong with a message that merely has no handler.
         if let Some(cause) = cause.filter(|_| block.reason != Reason::UnknownUrn) {
-            block.error = self.redacted(chain_text(cause.error));
+            block.error = self.reporter.text(cause.error);
             block.exception = cause.exception.map(str::to_owned);
         }
         block
-    }
-
-    /// The text of an error, cut and without the secrets that the hook takes out.
-    pub(super) fn redacted(&self, text: String) -> Option<String> {
-        let Some(redact) = &self.redact else {
-            return Some(cut(text));
-        };
-        match catch_unwind(AssertUnwindSafe(|| redact(&text))) {
-            Ok(text) => Some(cut(text)),
-            Err(panic) => {
-                let panic = panic_text(&*panic);
-                tracing::error!(queue = &*self.queue, "the redaction hook panicked: {panic}");
-                None
-            }
-        }
     }
 }

@@ -31,10 +31,10 @@ pub(crate) use handling::Handling;
 #[cfg(feature = "schema")]
 pub(crate) use handling::Validation;
 pub(crate) use middleware::{Next, Wrap, wrap};
-pub(crate) use process::{DeadLetterTarget, Pipeline, Redact, ReleaseDelay, UnknownHook};
+pub(crate) use process::{DeadLetterTarget, Pipeline, ReleaseDelay, UnknownHook};
 pub(crate) use processed::{Ending, Processed, Settlement};
 pub(crate) use record::{DeliveryNumber, Record};
-pub(crate) use report::{ErrorHook, Reporter, Subject};
+pub(crate) use report::{ErrorHook, Redact, Reporter, Subject};
 
 pub(crate) use crate::error_text::error_text;
 

@@ -25,7 +25,7 @@ use super::report::{Reporter, Subject};
 use crate::BoxFuture;
 use crate::context::{Context, Delivery};
 use crate::envelope::Envelope;
-use crate::error_text::chain_text;
+use crate::fields;
 use crate::handler::{ErrorKind, HandlerError, Outcome};
 use crate::policy::{
     Action, Backoff, Event, HookResult, Pause, ReportKind, Rules, WireDelay, settle,
@@ -35,9 +35,6 @@ use crate::telemetry::{Failure, Handled, Observer, Processing};
 /// The unknown-URN hook.
 pub(crate) type UnknownHook =
     Arc<dyn Fn(Delivery) -> BoxFuture<'static, Result<(), HandlerError>> + Send + Sync>;
-
-/// Takes secrets out of an error's text before it goes into a dead letter.
-pub(crate) type Redact = Arc<dyn Fn(&str) -> String + Send + Sync>;
 
 /// The caller's own pause, over the backoff: by the reconciled attempts.
 pub(crate) type ReleaseDelay = Arc<dyn Fn(u64) -> Duration + Send + Sync>;
@@ -66,7 +63,6 @@ pub(crate) struct Pipeline {
     #[cfg(feature = "idempotency")]
     pub(crate) guard: Option<crate::idempotency::Idempotency>,
     pub(crate) unknown_hook: Option<UnknownHook>,
-    pub(crate) redact: Option<Redact>,
     pub(crate) reporter: Reporter,
     pub(crate) observer: Observer,
     pub(crate) clock: Clock,
@@ -166,12 +162,12 @@ impl Pipeline {
         let span = processing.within(|| {
             tracing::info_span!(
                 "process",
-                urn = context.urn(),
-                handler = self.handling.dispatch.handler_name(handler),
-                queue = &*self.queue,
-                message_id = context.source().message_id,
-                trace_id = context.trace_id(),
-                attempts = context.attempts(),
+                { fields::URN } = context.urn(),
+                { fields::HANDLER } = self.handling.dispatch.handler_name(handler),
+                { fields::QUEUE } = &*self.queue,
+                { fields::MESSAGE_ID } = context.source().message_id,
+                { fields::TRACE_ID } = context.trace_id(),
+                { fields::ATTEMPTS } = context.attempts(),
             )
         });
         // What a handler's own fence does not hold: layers, stores and schemas are user code, too.
@@ -234,7 +230,7 @@ impl Pipeline {
             processing.failed(|| Failure {
                 kind: kind.as_str(),
                 exception: cause.exception,
-                text: self.redacted(chain_text(cause.error)),
+                text: self.reporter.text(cause.error),
             });
         }
         self.finish(record, Seen::Delivery(delivery), event, cause)
@@ -313,8 +309,11 @@ impl Pipeline {
             .filter(|kind| **kind != ReportKind::Hook)
         {
             if let Some(cause) = cause {
-                self.reporter
-                    .report(*kind, subject(record, seen.envelope()), cause.error);
+                let subject = Subject {
+                    settlement: Some(decision.action.as_str()),
+                    ..subject(record, seen.envelope())
+                };
+                self.reporter.report(*kind, subject, cause.error);
             }
         }
         let settlement = match decision.action {
@@ -385,5 +384,6 @@ pub(super) fn subject<'a>(record: &'a Record, envelope: Option<&'a Envelope>) ->
         message_id: &record.message_id,
         receive_count: record.receives(),
         envelope,
+        settlement: None,
     }
 }

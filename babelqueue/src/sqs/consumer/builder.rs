@@ -214,7 +214,8 @@ impl<R, S> SqsConsumerBuilder<R, S> {
         self.with(|options| options.error_hook = Some(Arc::new(hook)))
     }
 
-    /// Takes secrets out of an error's text before it goes into a dead letter (SPEC §2.15).
+    /// Takes secrets out of an error's text before it goes into a dead letter (SPEC §2.15), the log
+    /// or a span.
     pub fn redact<F>(self, redact: F) -> Self
     where
         F: Fn(&str) -> String + Send + Sync + 'static,

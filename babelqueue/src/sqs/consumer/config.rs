@@ -70,7 +70,8 @@ pub(super) fn assemble(
         Arc::clone(&queue),
         options.error_hook,
         Arc::clone(&counters),
-    );
+    )
+    .redacting(options.redact);
     let handling = Arc::new(Handling {
         dispatch,
         timeout: options.handler_timeout,
@@ -105,7 +106,6 @@ pub(super) fn assemble(
         #[cfg(feature = "idempotency")]
         guard: options.guard,
         unknown_hook: options.unknown_hook,
-        redact: options.redact,
         reporter,
         observer: observer.clone(),
         clock: Clock::new(),

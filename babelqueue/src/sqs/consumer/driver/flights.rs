@@ -55,6 +55,7 @@ impl Flight {
             message_id: &self.message_id,
             receive_count: self.receives,
             envelope: self.processed.as_ref().and_then(Processed::envelope),
+            settlement: None,
         }
     }
 }

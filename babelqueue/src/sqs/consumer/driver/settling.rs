@@ -34,7 +34,7 @@ impl Driver {
                 // A panic outside of the fences: in a destructor, say.
                 let panicked = Panicked(panic_text(&*error.into_panic()));
                 let reporter = &self.shared.pipeline.reporter;
-                reporter.report(ReportKind::Handler, flight.subject(), &panicked);
+                reporter.report(ReportKind::Handler, flight.subject().left(), &panicked);
                 self.leave(key);
             }
         }
@@ -97,7 +97,7 @@ impl Driver {
             Done::Sent(key, Err(error)) => {
                 if let Some(flight) = self.flights.get(key) {
                     let reporter = &self.shared.pipeline.reporter;
-                    reporter.report(ReportKind::DeadLetter, flight.subject(), &*error);
+                    reporter.report(ReportKind::DeadLetter, flight.subject().left(), &*error);
                 }
                 self.leave(key);
             }
@@ -188,9 +188,11 @@ impl Driver {
         let Some(flight) = self.flights.get(key) else {
             return;
         };
-        self.shared
-            .pipeline
-            .reporter
-            .report(kind, flight.subject(), error);
+        // While a handler has it, it is not settled yet.
+        let subject = match flight.stage {
+            Stage::Settling => flight.subject().left(),
+            Stage::Waiting | Stage::Running => flight.subject(),
+        };
+        self.shared.pipeline.reporter.report(kind, subject, error);
     }
 }
