@@ -39,6 +39,7 @@
 //! | put layers around handlers | [`middleware`] |
 //! | consume what others send: plain JSON, SNS, EventBridge | [`decode`] |
 //! | read or write envelopes by hand | [`envelope`] |
+//! | see what happens | [`fields`] of log events; `telemetry`, behind the feature `otel` |
 //! | test all of it without a queue | `local`, behind the feature of that name |
 //!
 //! Sections of the wire contract are cited as SPEC §n.

@@ -6,6 +6,14 @@
 //! cargo run --release --example consumer_bench
 //! ```
 //!
+//! What telemetry costs, against a build without it:
+//!
+//! ```text
+//! cargo build --release --example consumer_bench
+//! cp target/release/examples/consumer_bench target/consumer_bench_plain
+//! cargo run --release --features otel --example consumer_bench -- telemetry target/consumer_bench_plain
+//! ```
+//!
 //! `-- profile consumer multi` consumes for half a minute in this process, to be looked at with a
 //! profiler.
 #![allow(clippy::print_stdout)]
@@ -13,9 +21,12 @@
 mod client;
 mod hand_written;
 mod measure;
+#[cfg(feature = "otel")]
+mod noop;
 mod work;
 
 use std::error::Error;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -31,6 +42,8 @@ type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 const QUEUE: &str = "bench";
 const MESSAGES: usize = 30_000;
 const ROUNDS: usize = 5;
+/// More of them: the differences are small.
+const TELEMETRY_ROUNDS: usize = 9;
 /// Messages that are held at the same time to see what one takes.
 const HELD: usize = 20_000;
 const PACED: usize = 2_000;
@@ -43,8 +56,11 @@ fn main() -> Result<()> {
         ["child", mode, threads, url, count] => {
             runtime(threads)?.block_on(client::run(mode, url, count.parse()?))
         }
+        ["telemetry", plain] => runtime("multi")?.block_on(telemetry(plain.into())),
         ["profile", contender, threads] => runtime(threads)?.block_on(profile(contender)),
-        _ => Err("give nothing, or: profile <consumer|loop> <one|multi>".into()),
+        _ => Err(
+            "give nothing, or: telemetry <plain build>, profile <consumer|loop> <one|multi>".into(),
+        ),
     }
 }
 
@@ -91,7 +107,11 @@ impl Bench {
     }
 
     fn child(&self, mode: &str, threads: &str, count: usize) -> Result<Child> {
-        Ok(Command::new(std::env::current_exe()?)
+        self.child_of(&std::env::current_exe()?, mode, threads, count)
+    }
+
+    fn child_of(&self, program: &Path, mode: &str, threads: &str, count: usize) -> Result<Child> {
+        Ok(Command::new(program)
             .args(["child", mode, threads, &self.url, &count.to_string()])
             .stdout(Stdio::piped())
             .kill_on_drop(true)
@@ -137,14 +157,7 @@ async fn compare() -> Result<()> {
                 }
             }
         }
-        let median = all.map(|runs| {
-            let sorted = |pick: fn(&(f64, f64)) -> f64| {
-                let mut numbers: Vec<_> = runs.iter().map(pick).collect();
-                numbers.sort_by(f64::total_cmp);
-                numbers[numbers.len() / 2]
-            };
-            (sorted(|run| run.0), sorted(|run| run.1))
-        });
+        let median = all.map(median);
         for (i, name) in ["loop", "consumer"].into_iter().enumerate() {
             println!(
                 "{threads:<8} {name:<9} {:>12.0} {:>14.4} {:>12.3}",
@@ -160,6 +173,48 @@ async fn compare() -> Result<()> {
     }
     memory(&bench).await?;
     slow_ones().await
+}
+
+/// Of the throughputs, and of the processor times.
+fn median(runs: Vec<(f64, f64)>) -> (f64, f64) {
+    let of = |pick: fn(&(f64, f64)) -> f64| {
+        let mut numbers: Vec<_> = runs.iter().map(pick).collect();
+        numbers.sort_by(f64::total_cmp);
+        numbers[numbers.len() / 2]
+    };
+    (of(|run| run.0), of(|run| run.1))
+}
+
+/// A build without telemetry, one with it and none given, and one that measures for nobody.
+async fn telemetry(plain: PathBuf) -> Result<()> {
+    let this = std::env::current_exe()?;
+    let contenders = [
+        ("without", &plain, "consumer"),
+        ("disabled", &this, "consumer"),
+        ("no-op exporter", &this, "traced"),
+    ];
+    println!("{MESSAGES} messages a run, the median of {TELEMETRY_ROUNDS} runs, turn by turn.");
+    println!(
+        "{:<8} {:<15} {:>12} {:>14} {:>7}",
+        "threads", "telemetry", "messages/s", "CPU ms/message", "ratio"
+    );
+    let bench = Bench::new().await?;
+    for threads in ["one", "multi"] {
+        let mut all = [vec![], vec![], vec![]];
+        for _ in 0..TELEMETRY_ROUNDS {
+            for (runs, (_, program, mode)) in all.iter_mut().zip(contenders) {
+                bench.fill(MESSAGES);
+                let numbers = finish(bench.child_of(program, mode, threads, MESSAGES)?).await?;
+                runs.push((numbers[0], numbers[1]));
+            }
+        }
+        let median = all.map(median);
+        for ((name, ..), (rate, cpu)) in contenders.iter().zip(median) {
+            let ratio = cpu / median[0].1;
+            println!("{threads:<8} {name:<15} {rate:>12.0} {cpu:>14.4} {ratio:>6.3}x");
+        }
+    }
+    Ok(())
 }
 
 fn print_calls(bench: &Bench) {

@@ -4,6 +4,7 @@
 
 mod cases;
 mod context;
+mod docs;
 mod logs;
 mod metrics;
 mod spans;

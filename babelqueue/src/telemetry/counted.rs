@@ -17,7 +17,7 @@ pub(crate) enum Counted {
 #[cfg(feature = "otel")]
 impl Counted {
     /// In the order of their declaration.
-    pub(super) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Received,
         Self::Retried,
         Self::DeadLettered,
@@ -30,7 +30,7 @@ impl Counted {
     ];
 
     /// Name, unit and description of the metric.
-    pub(super) const fn described(self) -> (&'static str, &'static str, &'static str) {
+    pub(crate) const fn described(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::Received => (
                 "messaging.client.consumed.messages",

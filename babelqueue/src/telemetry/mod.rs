@@ -33,42 +33,19 @@ spans of the application's own, and `tracing` spans that `tracing-opentelemetry`
 children without further ado."#
 )]
 
-#[cfg(feature = "otel")]
-mod attributes;
 mod counted;
-#[cfg(feature = "otel")]
-mod labels;
-#[cfg(feature = "otel")]
-mod measured;
-#[cfg(feature = "otel")]
-mod metrics;
-#[cfg(feature = "otel")]
-mod observer;
-#[cfg(feature = "otel")]
-mod parent;
-#[cfg(feature = "otel")]
-mod processing;
-#[cfg(feature = "otel")]
-mod publishing;
-#[cfg(feature = "otel")]
-mod scope;
-#[cfg(feature = "otel")]
-mod settings;
-
-pub(crate) use counted::Counted;
-#[cfg(feature = "otel")]
-pub(crate) use measured::{Call, Handled, InFlight, Metric, Settled};
-#[cfg(feature = "otel")]
-pub(crate) use observer::Observer;
-#[cfg(feature = "otel")]
-pub(crate) use processing::Processing;
-#[cfg(feature = "otel")]
-pub use settings::{Conventions, Telemetry, TelemetryBuilder};
-
 #[cfg(not(feature = "otel"))]
 mod off;
+#[cfg(feature = "otel")]
+mod on;
+
+pub(crate) use counted::Counted;
 #[cfg(not(feature = "otel"))]
 pub(crate) use off::{Handled, InFlight, Metric, Observer, Processing, Settled, Telemetry};
+#[cfg(feature = "otel")]
+pub(crate) use on::{Call, Handled, InFlight, Metric, Observer, Processing, Settled};
+#[cfg(feature = "otel")]
+pub use on::{Conventions, Telemetry, TelemetryBuilder};
 
 /// A failure as telemetry tells it.
 #[cfg_attr(not(feature = "otel"), allow(dead_code))]

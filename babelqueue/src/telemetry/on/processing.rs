@@ -11,8 +11,8 @@ use super::attributes::{
     ATTEMPTS, CONVERSATION_ID, ERROR_TYPE, EXCEPTION, EXCEPTION_MESSAGE, EXCEPTION_TYPE,
     MESSAGE_ID, OUTCOME, URN,
 };
+use super::calls::Handled;
 use super::labels::OTHER;
-use super::measured::Handled;
 use super::observer::{About, Observed, Observer};
 use super::scope::Scoped;
 use super::settings::Conventions;

@@ -1,77 +1,23 @@
-//! What is measured beside spans: counts and levels of one queue, and the calls of SQS.
+//! The calls of SQS: how long they take, and the spans of receives and settlements, which point to
+//! the messages that they are about.
 
 use std::error::Error as StdError;
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use opentelemetry::metrics::Counter;
 use opentelemetry::trace::{
     Link, SpanBuilder, SpanContext, SpanKind, TraceContextExt as _, Tracer as _,
 };
 use opentelemetry::{Context as OtelContext, KeyValue};
 
-use super::Failure;
 use super::attributes::{
-    BATCH_COUNT, DESTINATION, ERROR_TYPE, OPERATION_NAME, OPERATION_TYPE, OUTCOME, SQS_SYSTEM,
-    SYSTEM, URN,
+    BATCH_COUNT, DESTINATION, ERROR_TYPE, OPERATION_NAME, OPERATION_TYPE, SQS_SYSTEM, SYSTEM,
 };
-use super::counted::Counted;
-use super::labels::OTHER;
 use super::observer::{Observed, Observer};
 use super::processing::record;
 use super::scope::Scoped;
-use super::{parent, settings::Conventions};
+use super::settings::Conventions;
+use super::{Failure, parent};
 use crate::error_text::error_text;
-
-/// A counter of one queue.
-#[derive(Clone, Default)]
-pub(crate) struct Metric {
-    counter: Option<(Counter<u64>, Arc<Observed>)>,
-}
-
-impl Metric {
-    pub(crate) fn add(&self, n: u64) {
-        if let Some((counter, observed)) = &self.counter {
-            counter.add(n, &observed.labels);
-        }
-    }
-}
-
-impl std::fmt::Debug for Metric {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Metric")
-            .field(&self.counter.is_some())
-            .finish()
-    }
-}
-
-/// A message that is in flight, while this exists.
-#[must_use]
-pub(crate) struct InFlight {
-    observed: Option<Arc<Observed>>,
-}
-
-impl InFlight {
-    fn count(&self, by: i64) {
-        if let Some(observed) = &self.observed
-            && let Some(instruments) = &observed.telemetry.instruments
-        {
-            instruments.in_flight.add(by, &observed.labels);
-        }
-    }
-}
-
-impl Drop for InFlight {
-    fn drop(&mut self) {
-        self.count(-1);
-    }
-}
-
-impl std::fmt::Debug for InFlight {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("InFlight")
-    }
-}
 
 /// The span under which a message was handled, for what is done to it later.
 #[derive(Clone, Debug, Default)]
@@ -118,33 +64,6 @@ impl Observer {
     /// Whether anybody wants to know of calls.
     pub(crate) fn is_on(&self) -> bool {
         self.observed.is_some()
-    }
-
-    /// The metric of a counter.
-    pub(crate) fn metric(&self, counted: Counted) -> Metric {
-        let counter = self.observed.as_ref().and_then(|observed| {
-            let instruments = observed.telemetry.instruments.as_ref()?;
-            Some((instruments.counted(counted).clone(), Arc::clone(observed)))
-        });
-        Metric { counter }
-    }
-
-    /// A message is in flight.
-    pub(crate) fn in_flight(&self) -> InFlight {
-        let observed = self.observed.clone();
-        let in_flight = InFlight { observed };
-        in_flight.count(1);
-        in_flight
-    }
-
-    /// A message was decided about that no handler had.
-    pub(crate) fn unhandled(&self, outcome: &'static str) {
-        if let Some(observed) = &self.observed
-            && let Some(instruments) = &observed.telemetry.instruments
-        {
-            let more = [KeyValue::new(URN, OTHER), KeyValue::new(OUTCOME, outcome)];
-            instruments.handled.add(1, &observed.labelled(more));
-        }
     }
 
     /// A call of SQS has ended.

@@ -3,7 +3,7 @@
 
 use opentelemetry::metrics::{Counter, Histogram, Meter, UpDownCounter};
 
-use super::counted::Counted;
+use super::Counted;
 
 /// The buckets that the conventions advise for durations, in seconds.
 const DURATIONS: [f64; 14] = [
