@@ -1,10 +1,11 @@
 //! Timing: the candidates take turns, so that whatever else the machine does hits all of them, and
-//! of each the best turn counts.
+//! of each the best turn counts. Turns are shorter than what a scheduler gives at once, and many:
+//! on a busy machine some of them still have a core to themselves.
 
 use std::time::{Duration, Instant};
 
-const TURNS: usize = 60;
-const TURN: Duration = Duration::from_millis(8);
+const TURNS: usize = 800;
+const TURN: Duration = Duration::from_micros(600);
 
 /// Nanoseconds per call of each.
 pub fn compare<const N: usize>(mut candidates: [&mut dyn FnMut(); N]) -> [f64; N] {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::BINDINGS;
+use crate::bindings::carried;
 use crate::suite::Suite;
 
 /// The sections and their numbers of cases as this crate knows them (SPEC §5.2), so that a change
@@ -34,17 +34,18 @@ const SECTIONS: [(&str, usize); 18] = [
 /// Everything that is wrong with the results.
 pub fn check(suite: &Suite, results: &Value) -> Vec<String> {
     let mut complaints = Vec::new();
-    let schema = suite.file("schema/results.schema.json").unwrap_or_default();
-    match serde_json::from_slice(schema).map(|schema| jsonschema::validator_for(&schema)) {
-        Ok(Ok(validator)) => {
+    match jsonschema::validator_for(&suite.schema("results")) {
+        Ok(validator) => {
             let errors = validator.iter_errors(results);
             complaints.extend(errors.map(|error| format!("schema: {error}")));
         }
-        _ => complaints.push("the schema of results cannot be read".to_owned()),
+        Err(error) => complaints.push(format!("the schema of results cannot be read: {error}")),
     }
-    let bindings: BTreeSet<_> = texts(&results["bindings"]);
-    if bindings != BTreeSet::from(BINDINGS) {
-        complaints.push(format!("bindings are {bindings:?}"));
+    let (bindings, carried) = (texts(&results["bindings"]), carried(suite));
+    if bindings != carried {
+        complaints.push(format!(
+            "bindings are {bindings:?} and should be {carried:?}"
+        ));
     }
     let known: BTreeSet<_> = SECTIONS
         .iter()
@@ -85,11 +86,9 @@ pub fn check(suite: &Suite, results: &Value) -> Vec<String> {
     complaints
 }
 
-fn texts(value: &Value) -> BTreeSet<&str> {
-    value
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
+fn texts(value: &Value) -> BTreeSet<String> {
+    let texts = value.as_array().into_iter().flatten();
+    texts
+        .filter_map(|text| Some(text.as_str()?.to_owned()))
         .collect()
 }

@@ -4,6 +4,7 @@
 //! The suite is obtained by `pip download`, checked by its hash, and kept below the target
 //! folder; nothing of it is committed. The outcome goes to `target/conformance/results.json`.
 
+mod bindings;
 mod case;
 mod compare;
 mod gate;
@@ -16,13 +17,12 @@ mod world;
 
 use std::collections::BTreeMap;
 
+use babelqueue::Envelope;
+use babelqueue::envelope::{DeadLetter, Reason};
+
 use crate::case::Case;
 use crate::run::{execute, execute_all};
 use crate::suite::Suite;
-
-/// What this package carries, beside the core: the SQS transport, and the extraction and
-/// injection of `traceparent`.
-const BINDINGS: [&str; 2] = ["otel", "sqs"];
 
 fn suite() -> Suite {
     match Suite::obtain() {
@@ -56,6 +56,13 @@ fn a_tampered_expectation_fails() {
     let mut by_section: BTreeMap<String, usize> = BTreeMap::new();
     let mut unnoticed = Vec::new();
     for case in suite.cases() {
+        let unknown = tamper::unknown_members(&case);
+        assert!(
+            unknown.is_empty(),
+            "{} {}: {unknown:?} are neither tampered with nor known to be inputs",
+            case.section,
+            case.id
+        );
         let variants = tamper::variants(&case);
         assert!(
             !variants.is_empty(),
@@ -82,6 +89,33 @@ fn a_tampered_expectation_fails() {
     assert_eq!(by_section.len(), 18, "{by_section:?}");
 }
 
+/// SPEC §1.1 and §1.7: only the language is not among those of the family.
+#[test]
+fn what_is_made_passes_the_schema_of_producers() {
+    let schema = suite().schema("message-envelope");
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    let check = |text: &str| -> Vec<String> {
+        let envelope = serde_json::from_str(text).expect("an object");
+        let errors = validator.iter_errors(&envelope);
+        errors
+            .map(|error| error.instance_path().to_string())
+            .collect()
+    };
+    let builder = || Envelope::builder("urn:babel:orders:created").meta("ext", &1);
+    let made = builder().build().expect("an envelope");
+    assert_eq!(check(made.body()), ["/meta/lang"]);
+    let made = builder().lang("go").build().expect("an envelope");
+    assert_eq!(check(made.body()), [""; 0]);
+
+    let mut block = DeadLetter::new(Reason::Failed, "orders", 7);
+    let copy = made.dead_letter_copy(&block, 1).expect("a copy");
+    assert_eq!(check(&copy), ["/dead_letter/lang"]);
+    block.lang = "go".to_owned();
+    block.error = Some("it broke".to_owned());
+    let copy = made.dead_letter_copy(&block, 1).expect("a copy");
+    assert_eq!(check(&copy), [""; 0]);
+}
+
 #[test]
 fn a_case_that_nobody_runs_fails() {
     let suite = suite();
@@ -98,6 +132,12 @@ fn a_case_that_nobody_runs_fails() {
     let mut forged = results::render(&suite, &outcome);
     forged["sections"]["made_up"] = serde_json::json!({ "x": { "status": "skip" } });
     assert!(gate::check(&suite, &forged).len() > 1);
+    // So do bindings that are not those of the library.
+    for bindings in [&["sqs"][..], &["kafka", "otel", "sqs"]] {
+        let mut forged = results::render(&suite, &outcome);
+        forged["bindings"] = serde_json::json!(bindings);
+        assert_eq!(gate::check(&suite, &forged).len(), 2);
+    }
 }
 
 /// The first run on a machine: several downloads at once do not take each other's files.

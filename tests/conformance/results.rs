@@ -6,7 +6,7 @@ use aws_smithy_types::DateTime;
 use aws_smithy_types::date_time::Format;
 use serde_json::{Map, Value, json};
 
-use crate::BINDINGS;
+use crate::bindings::carried;
 use crate::run::Outcome;
 use crate::suite::{Suite, folder};
 
@@ -29,7 +29,7 @@ pub fn render(suite: &Suite, outcome: &Outcome) -> Value {
         "version": env!("CARGO_PKG_VERSION"),
         "conformance_version": suite.version(),
         "generated_at": now.expect("a time of today"),
-        "bindings": BINDINGS,
+        "bindings": carried(suite),
         "sections": sections,
     })
 }

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::BINDINGS;
+use crate::bindings::carried;
 use crate::case::{Case, cases_of};
 
 const PACKAGE: &str = "babelqueue";
@@ -125,13 +125,30 @@ impl Suite {
         String::from_utf8_lossy(text).trim().to_owned()
     }
 
+    /// One of the JSON Schemas that come with the suite.
+    pub fn schema(&self, name: &str) -> Value {
+        let file = self.file(&format!("schema/{name}.schema.json"));
+        serde_json::from_slice(file.unwrap_or_default()).unwrap_or_default()
+    }
+
+    /// The names of all bindings that the suite knows.
+    pub fn bindings(&self) -> Vec<String> {
+        let schema = self.schema("results");
+        let names = schema["properties"]["bindings"]["items"]["enum"].as_array();
+        let names = names.into_iter().flatten();
+        names
+            .filter_map(|name| Some(name.as_str()?.to_owned()))
+            .collect()
+    }
+
     /// Names of the sections in scope.
     pub fn sections(&self) -> Vec<String> {
+        let carried = carried(self);
         let sections = self.manifest["sections"].as_object().into_iter().flatten();
         sections
             .filter(|(_, section)| {
                 let scope = section["scope"].as_str().unwrap_or_default();
-                scope == "core" || BINDINGS.contains(&scope)
+                scope == "core" || carried.contains(scope)
             })
             .map(|(name, _)| name.clone())
             .collect()

@@ -160,23 +160,3 @@ async fn groups_take_turns() {
     }
     assert_eq!(served, "ABCABCABC");
 }
-
-#[tokio::test(start_paused = true)]
-async fn a_receive_whose_answer_was_lost_can_be_repeated() {
-    let (local, client) = sqs();
-    let url = local.create_queue("q.fifo");
-    send_to_group(&client, &url, "g", "x").await;
-    let attempt = || {
-        client
-            .receive_message()
-            .queue_url(&url)
-            .receive_request_attempt_id("attempt")
-            .send()
-    };
-    let first = attempt().await.unwrap().messages.unwrap();
-    let again = attempt().await.unwrap().messages.unwrap();
-    assert_eq!(first[0].message_id(), again[0].message_id());
-    assert_eq!(local.snapshot(&url).in_flight[0].receive_count, 1);
-    delete(&client, &url, &again[0]).await;
-    assert_eq!(code(attempt().await), "InvalidParameterValue");
-}

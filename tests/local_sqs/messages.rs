@@ -206,9 +206,62 @@ async fn a_receive_that_asks_for_nothing_gets_no_attributes() {
 async fn an_unknown_system_attribute_is_refused() {
     let (local, client) = sqs();
     let url = local.create_queue("q");
-    let receive = client.receive_message().queue_url(&url);
-    let receive = receive.message_system_attribute_names(System::from("Colour"));
-    assert_eq!(code(receive.send().await), "InvalidAttributeName");
+    send(&client, &url, "x").await;
+    let receive = || client.receive_message().queue_url(&url);
+    // Names of queue attributes are none of messages.
+    for name in ["Colour", "all", "", "VisibilityTimeout"] {
+        let receive = receive().message_system_attribute_names(System::from(name));
+        let code = code(receive.send().await);
+        assert_eq!(code, "InvalidAttributeName", "{name}");
+    }
+    #[allow(deprecated)]
+    let older = |name: &str| receive().attribute_names(name.into()).send();
+    for name in ["Colour", "all", ""] {
+        assert_eq!(code(older(name).await), "InvalidAttributeName", "{name}");
+    }
+    // The older parameter passes them over, as the documentation says.
+    let received = older("VisibilityTimeout").await.unwrap();
+    let attributes = received.messages()[0].attributes();
+    assert!(attributes.is_none_or(|all| all.is_empty()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn message_attributes_are_wanted_by_name_or_beginning() {
+    let (local, client) = sqs();
+    let url = queue(&local, "q", &[("VisibilityTimeout", "0")]);
+    let send = client.send_message().queue_url(&url).message_body("x");
+    let send = ["Hello", "Help.Me", "General"]
+        .iter()
+        .fold(send, |send, name| send.message_attributes(*name, text("v")));
+    send.send().await.unwrap();
+    let ask = |wanted: &str| {
+        let receive = client.receive_message().queue_url(&url);
+        receive.message_attribute_names(wanted).send()
+    };
+    for (wanted, got) in [
+        ("All", vec!["General", "Hello", "Help.Me"]),
+        (".*", vec!["General", "Hello", "Help.Me"]),
+        ("*", vec!["General", "Hello", "Help.Me"]),
+        ("Hel.*", vec!["Hello", "Help.Me"]),
+        ("Help.*", vec!["Help.Me"]),
+        ("Hello", vec!["Hello"]),
+        ("Hel", vec![]),
+        ("hello", vec![]),
+        ("all", vec![]),
+        // No attribute has such a name, and SQS does not mind.
+        ("AWS.", vec![]),
+        ("..foo", vec![]),
+    ] {
+        let received = ask(wanted).await.unwrap();
+        let attributes = received.messages()[0].message_attributes();
+        let mut names: Vec<_> = attributes.into_iter().flat_map(|all| all.keys()).collect();
+        names.sort();
+        assert_eq!(names, got, "{wanted}");
+    }
+    let long = "n".repeat(257);
+    for bad in ["", "Hel*", "a b", "é", "a/b", "*.*", &long] {
+        assert_eq!(code(ask(bad).await), "InvalidParameterValue", "{bad}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -85,13 +85,7 @@ async fn a_task_keeps_its_rate_and_can_be_cancelled() {
         .start_message_move_task()
         .source_arn(local.queue_arn("q-dlq"))
         .send();
-    assert!(
-        again
-            .await
-            .unwrap_err()
-            .into_service_error()
-            .is_unsupported_operation()
-    );
+    assert_eq!(code(again.await), "InvalidParameterValue");
     let cancel = client
         .cancel_message_move_task()
         .task_handle(&handle)
@@ -142,12 +136,134 @@ async fn tasks_that_make_no_sense_are_refused() {
         .send()
         .await;
     assert_eq!(code(fast), "InvalidParameterValue");
-    let cancel = client
-        .cancel_message_move_task()
-        .task_handle("what")
-        .send()
-        .await;
-    assert_eq!(code(cancel), "ResourceNotFoundException");
+    let slow = start("q-dlq").max_number_of_messages_per_second(0);
+    assert_eq!(code(slow.send().await), "InvalidParameterValue");
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_a_task_that_there_is_can_be_cancelled() {
+    let (local, client) = sqs();
+    let (_, _) = dead(&local, &client, 1).await;
+    let cancel = |handle: String| client.cancel_message_move_task().task_handle(handle).send();
+    assert_eq!(
+        code(cancel("what".to_owned()).await),
+        "InvalidParameterValue"
+    );
+    let start = client
+        .start_message_move_task()
+        .source_arn(local.queue_arn("q-dlq"));
+    let handle = start.send().await.unwrap().task_handle.unwrap();
+    // The handle of another server: its task is not here, and neither is its queue.
+    let other = LocalSqs::builder().seed(7).build();
+    let (_, _) = dead(&other, &other.client(), 1).await;
+    let here = code(
+        other
+            .client()
+            .cancel_message_move_task()
+            .task_handle(&handle)
+            .send()
+            .await,
+    );
+    assert_eq!(here, "ResourceNotFoundException");
+    let empty = LocalSqs::new().client();
+    let there = code(
+        empty
+            .cancel_message_move_task()
+            .task_handle(&handle)
+            .send()
+            .await,
+    );
+    assert_eq!(there, "ResourceNotFoundException");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hundred_tasks_are_active_at_most() {
+    let (local, client) = sqs();
+    let mut sources = Vec::new();
+    for n in 0..=100 {
+        let (_, dlq) = with_dead_letters(&local, &format!("q{n}"), 1, &[]);
+        for _ in 0..5 {
+            local.inject_raw(&dlq, RawMessage::new("x"));
+        }
+        let back = local.create_queue(&format!("back{n}"));
+        sources.push((format!("q{n}-dlq"), back));
+    }
+    let start = |(dlq, back): &(String, String)| {
+        let back = back.rsplit('/').next().unwrap();
+        client
+            .start_message_move_task()
+            .source_arn(local.queue_arn(dlq))
+            .destination_arn(local.queue_arn(back))
+            .max_number_of_messages_per_second(1)
+            .send()
+    };
+    for source in &sources[..100] {
+        start(source).await.unwrap();
+    }
+    assert_eq!(
+        code(start(&sources[100]).await),
+        "AWS.SimpleQueueService.UnsupportedOperation"
+    );
+    // Room comes when tasks end.
+    advance(Duration::from_secs(10)).await;
+    start(&sources[100]).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_runs_for_36_hours_at_most() {
+    const HOURS_36: u64 = 36 * 3600;
+    let (local, client) = sqs();
+    let (_, dlq) = with_dead_letters(&local, "q", 1, &[]);
+    let source = local.queue_arn("q-dlq");
+    local.create_queue("back");
+    // One message more than a second each takes.
+    for _ in 0..=HOURS_36 {
+        local.inject_raw(&dlq, RawMessage::new("x"));
+    }
+    let start = client.start_message_move_task().source_arn(&source);
+    let start = start
+        .destination_arn(local.queue_arn("back"))
+        .max_number_of_messages_per_second(1);
+    start.send().await.unwrap();
+    let task = || async {
+        let list = client.list_message_move_tasks().source_arn(&source);
+        list.send().await.unwrap().results.unwrap().remove(0)
+    };
+    advance(Duration::from_secs(HOURS_36 - 1)).await;
+    assert_eq!(task().await.status(), Some("RUNNING"));
+    advance(Duration::from_secs(3600)).await;
+    let task = task().await;
+    assert_eq!(task.status(), Some("FAILED"));
+    assert!(task.failure_reason().unwrap().contains("36 hours"));
+    assert_eq!(task.approximate_number_of_messages_moved(), HOURS_36 as i64);
+    assert_eq!(local.snapshot(&dlq).visible.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_whose_destination_is_deleted_fails() {
+    let (local, client) = sqs();
+    let (_, dlq) = with_dead_letters(&local, "q", 1, &[]);
+    let source = local.queue_arn("q-dlq");
+    let back = local.create_queue("back");
+    for _ in 0..3 {
+        send(&client, &dlq, "x").await;
+    }
+    let start = client.start_message_move_task().source_arn(&source);
+    let start = start
+        .destination_arn(local.queue_arn("back"))
+        .max_number_of_messages_per_second(1);
+    start.send().await.unwrap();
+    receive_one(&client, &back).await;
+    client.delete_queue().queue_url(&back).send().await.unwrap();
+    advance(Duration::from_secs(1)).await;
+    assert_eq!(local.snapshot(&dlq).visible.len(), 2);
+    let list = client.list_message_move_tasks().source_arn(&source);
+    let task = list.send().await.unwrap().results.unwrap().remove(0);
+    assert_eq!(task.status(), Some("FAILED"));
+    assert_eq!(
+        task.failure_reason(),
+        Some("AWS.SimpleQueueService.NonExistentQueue")
+    );
 }
 
 #[tokio::test(start_paused = true)]

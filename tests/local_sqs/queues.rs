@@ -180,56 +180,6 @@ async fn attributes_are_set_and_read() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lists_come_in_pages() {
-    let (local, client) = sqs();
-    for n in 0..5 {
-        local.create_queue(&format!("a{n}"));
-    }
-    local.create_queue("b");
-    let mut pages = client
-        .list_queues()
-        .queue_name_prefix("a")
-        .max_results(2)
-        .into_paginator()
-        .items()
-        .send();
-    let mut urls = Vec::new();
-    while let Some(url) = pages.next().await {
-        urls.push(url.unwrap());
-    }
-    let expected: Vec<_> = (0..5).map(|n| local.queue_url(&format!("a{n}"))).collect();
-    assert_eq!(urls, expected);
-}
-
-#[tokio::test(start_paused = true)]
-async fn tags() {
-    let (local, client) = sqs();
-    let url = local.create_queue("q");
-    let tag = client
-        .tag_queue()
-        .queue_url(&url)
-        .tags("team", "a")
-        .tags("cost", "b");
-    tag.send().await.unwrap();
-    client
-        .untag_queue()
-        .queue_url(&url)
-        .tag_keys("cost")
-        .send()
-        .await
-        .unwrap();
-    let tags = client
-        .list_queue_tags()
-        .queue_url(&url)
-        .send()
-        .await
-        .unwrap()
-        .tags
-        .unwrap();
-    assert_eq!(tags, HashMap::from([("team".to_owned(), "a".to_owned())]));
-}
-
-#[tokio::test(start_paused = true)]
 async fn permissions_are_refused_in_so_many_words() {
     let (local, client) = sqs();
     let url = local.create_queue("q");

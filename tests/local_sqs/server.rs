@@ -6,7 +6,7 @@ use aws_sdk_sqs::Client;
 use aws_sdk_sqs::config::{BehaviorVersion, Credentials, Region};
 use aws_sdk_sqs::operation::RequestId;
 use babelqueue::local::{LocalServer, LocalSqs, Operation};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
 use crate::support::*;
@@ -21,7 +21,7 @@ fn remote(server: &LocalServer) -> Client {
     Client::from_conf(config.build())
 }
 
-async fn serve() -> (LocalSqs, LocalServer, Client) {
+pub(crate) async fn serve() -> (LocalSqs, LocalServer, Client) {
     let local = LocalSqs::new();
     let server = local.serve("127.0.0.1:0").await.unwrap();
     let client = remote(&server);
@@ -106,44 +106,6 @@ async fn a_shutdown_frees_the_port_and_cuts_waiting_receives() {
     waiting.abort();
 }
 
-/// The status line and the body of an answer to raw bytes.
-async fn raw(server: &LocalServer, request: &str) -> String {
-    let mut stream = TcpStream::connect(server.addr()).await.unwrap();
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.unwrap();
-    answer
-}
-
-#[tokio::test]
-async fn what_is_not_the_json_protocol_is_refused_in_so_many_words() {
-    let (_, server, _) = serve().await;
-    let get = "GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
-    let answer = raw(&server, get).await;
-    assert!(answer.starts_with("HTTP/1.1 405"), "{answer}");
-    let query = "POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\
-                 content-type: application/x-www-form-urlencoded\r\ncontent-length: 17\r\n\r\n\
-                 Action=ListQueues";
-    let answer = raw(&server, query).await;
-    assert!(
-        answer.starts_with("HTTP/1.1 400") && answer.contains("AWS JSON 1.0"),
-        "{answer}"
-    );
-    let odd = "POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\
-               x-amz-target: AmazonSQS.Dance\r\ncontent-length: 2\r\n\r\n{}";
-    let answer = raw(&server, odd).await;
-    assert!(answer.contains("InvalidAction"), "{answer}");
-    let broken = "POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\
-                  x-amz-target: AmazonSQS.SendMessage\r\ncontent-length: 1\r\n\r\n{";
-    let answer = raw(&server, broken).await;
-    assert!(answer.contains("SerializationException"), "{answer}");
-    let array = "POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\
-                 x-amz-target: AmazonSQS.ListQueues\r\ncontent-length: 2\r\n\r\n[]";
-    let answer = raw(&server, array).await;
-    assert!(answer.contains("SerializationException"), "{answer}");
-    server.shutdown().await;
-}
-
 #[tokio::test]
 async fn a_taken_port_is_an_error() {
     let (local, server, _) = serve().await;
@@ -154,21 +116,33 @@ async fn a_taken_port_is_an_error() {
 #[tokio::test]
 async fn a_waiting_receive_whose_client_has_gone_takes_nothing() {
     let (local, server, client) = serve().await;
-    let url = local.create_queue("q");
-    let body = format!(r#"{{"QueueUrl":"{url}","WaitTimeSeconds":20}}"#);
-    let request = format!(
-        "POST / HTTP/1.1\r\nhost: x\r\nx-amz-target: AmazonSQS.ReceiveMessage\r\n\
-         content-length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    let mut stream = TcpStream::connect(server.addr()).await.unwrap();
-    stream.write_all(request.as_bytes()).await.unwrap();
-    local.wait_until_called(Operation::ReceiveMessage, 1).await;
-    drop(stream);
-    // By the time another connection was served, the server has seen this one close.
-    client.get_queue_url().queue_name("q").send().await.unwrap();
-    send(&client, &url, "x").await;
-    assert_eq!(local.snapshot(&url).visible.len(), 1);
+    // Alone, and with others waiting behind it on the same connection.
+    for (round, requests) in (1..).zip([1, 2, 100]) {
+        let name = format!("q{round}");
+        let url = local.create_queue(&name);
+        let body = format!(r#"{{"QueueUrl":"{url}","WaitTimeSeconds":20}}"#);
+        let request = format!(
+            "POST / HTTP/1.1\r\nhost: x\r\nx-amz-target: AmazonSQS.ReceiveMessage\r\n\
+             content-type: application/x-amz-json-1.0\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        let mut stream = TcpStream::connect(server.addr()).await.unwrap();
+        let all = request.repeat(requests);
+        stream.write_all(all.as_bytes()).await.unwrap();
+        local
+            .wait_until_called(Operation::ReceiveMessage, round)
+            .await;
+        drop(stream);
+        // By the time another connection was served, the server has seen this one close.
+        client
+            .get_queue_url()
+            .queue_name(&name)
+            .send()
+            .await
+            .unwrap();
+        send(&client, &url, "x").await;
+        assert_eq!(local.snapshot(&url).visible.len(), 1, "{requests} requests");
+    }
     server.shutdown().await;
 }
 

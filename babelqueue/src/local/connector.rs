@@ -15,7 +15,7 @@ use aws_smithy_runtime_api::http::StatusCode;
 use aws_smithy_types::body::SdkBody;
 use http_body_util::BodyExt;
 
-use super::service::{Answer, Broken, Request, Service};
+use super::service::{Answer, Broken, CONTENT_TYPE, Request, Service};
 
 /// Hands requests of the AWS SDK to a service of this process.
 #[derive(Clone, Debug)]
@@ -73,9 +73,12 @@ async fn call(service: &Service, mut request: HttpRequest) -> Result<HttpRespons
             &collected
         }
     };
+    let headers = request.headers();
     let answer = service
         .answer(Request {
-            target: request.headers().get("x-amz-target"),
+            target: headers.get("x-amz-target"),
+            content_type: headers.get("content-type"),
+            trace_header: headers.get("x-amzn-trace-id"),
             body: bytes,
             base: &service.endpoint,
         })
@@ -87,7 +90,7 @@ async fn call(service: &Service, mut request: HttpRequest) -> Result<HttpRespons
 /// The error that a real connection would give.
 fn broken(broken: Broken) -> ConnectorError {
     let kind = match broken {
-        Broken::Closed => io::ErrorKind::UnexpectedEof,
+        Broken::Closed | Broken::Gone => io::ErrorKind::UnexpectedEof,
         Broken::Reset => io::ErrorKind::ConnectionReset,
     };
     ConnectorError::io(io::Error::new(kind, broken).into())
@@ -98,7 +101,7 @@ fn response(answer: Answer, request_id: String) -> Result<HttpResponse, Connecto
         .map_err(|error| ConnectorError::other(error.into(), None))?;
     let mut response = HttpResponse::new(status, SdkBody::from(answer.body));
     let headers = response.headers_mut();
-    headers.insert("content-type", "application/x-amz-json-1.0");
+    headers.insert("content-type", CONTENT_TYPE);
     headers.insert("x-amzn-requestid", request_id);
     if let Some(error) = answer.query_error {
         headers.insert("x-amzn-query-error", error);

@@ -39,17 +39,24 @@
 //! # Where it differs from SQS
 //!
 //! - Everything happens at once: attributes, purges and deletes of queues take effect with the call.
-//! - Signatures are not checked, every client is the owner, and encryption settings are stored
-//!   without being judged. Trace headers, the queues of a redrive allow policy and the characters
-//!   of tags are not judged either.
+//! - Signatures are not checked, every client is the owner, and keys of encryption and the
+//!   statements of a `Policy` are stored without being judged.
 //! - A queue that is to be its own dead-letter queue is refused: its dead letters would come to
 //!   life again at once.
-//! - A repeated `ReceiveRequestAttemptId` brings the same messages with new receipt handles.
-//! - Move tasks have no limit of number or time.
+//! - A number in a queue attribute is written in digits alone, without a leading zero.
+//! - More than 50 tags are refused; SQS advises against them.
+//! - A trace header among the message system attributes must have a well-formed `Root`. One in
+//!   the HTTP header `X-Amzn-Trace-Id` that has not is passed over.
+//! - A receive that asks for message attributes by what cannot be a name (no name, more than 256
+//!   bytes, other characters) is refused. Names that only the rules for sending forbid, such as
+//!   `AWS.x`, are names of nothing, as SQS was seen to do it.
+//! - A list's token has no end of life.
+//! - A move task that has run for 36 hours fails; how SQS ends it is not documented.
 //! - A standard queue delivers in order and once unless a [fault](LocalSqs::faults) says otherwise.
 //! - Throughput is not limited, and a FIFO receive looks at all groups.
 //! - `AddPermission` and `RemovePermission` are refused; the attribute `Policy` is stored.
-//! - The older query protocol is refused.
+//! - The older query protocol is refused, and so is every request that is not of the content type
+//!   `application/x-amz-json-1.0`.
 //!
 //! This module uses nothing else of the crate, and nothing else of the crate uses it.
 

@@ -7,20 +7,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HOST};
-use http::{HeaderValue, Method, Response, StatusCode};
-use http_body_util::{BodyExt, Full, Limited};
+use http::{HeaderValue, Method, Response, StatusCode, header};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::Interest;
 use tokio::net::{TcpListener, TcpStream, ToSocketAddrs};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::service::{Answer, Broken, Request, Service};
+use super::engine::error::Kind;
+use super::service::{Answer, Broken, CONTENT_TYPE, Request, Service, no_json_protocol, refusal};
 
 /// The longest request that is read: a batch of 1 MiB whose every character is escaped.
 const MAX_REQUEST: usize = 16 << 20;
+/// How much of a request that is too long is read for its client's sake.
+const MAX_THROWN_AWAY: usize = 256 << 20;
 /// How long requests that are being answered may go on after a shutdown began.
 const GRACE: Duration = Duration::from_millis(500);
 
@@ -102,10 +105,17 @@ async fn accept(listener: TcpListener, service: Arc<Service>, mut stopped: watch
 async fn serve(stream: TcpStream, service: Arc<Service>, mut stopped: watch::Receiver<bool>) {
     // Answers are small, and a client waits for each.
     let _ = stream.set_nodelay(true);
+    let (stream, twin) = match with_twin(stream) {
+        Ok((stream, twin)) => (stream, Arc::new(twin)),
+        Err(error) => {
+            tracing::warn!(%error, "the embedded SQS could not serve a connection");
+            return;
+        }
+    };
     let handler = service_fn(move |request| {
-        let service = Arc::clone(&service);
+        let (service, twin) = (Arc::clone(&service), Arc::clone(&twin));
         // An error closes the connection without an answer, which is what a planned fault wants.
-        async move { respond(&service, request).await }
+        async move { respond(&service, &twin, request).await }
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
@@ -123,41 +133,93 @@ async fn serve(stream: TcpStream, service: Arc<Service>, mut stopped: watch::Rec
     }
 }
 
+/// A second handle on a connection, to see it close while requests that have come in already
+/// keep hyper from reading on.
+fn with_twin(stream: TcpStream) -> io::Result<(TcpStream, TcpStream)> {
+    let stream = stream.into_std()?;
+    let twin = stream.try_clone()?;
+    Ok((TcpStream::from_std(stream)?, TcpStream::from_std(twin)?))
+}
+
+/// Waits until the client will say no more, whether or not all it has said is read.
+async fn client_gone(twin: &TcpStream) {
+    while let Ok(ready) = twin.ready(Interest::READABLE).await
+        && !ready.is_read_closed()
+    {
+        // Asks to be told of the next event, without reading what there is.
+        let _ = twin.try_io(Interest::READABLE, || {
+            Err::<(), _>(io::ErrorKind::WouldBlock.into())
+        });
+    }
+}
+
 async fn respond(
     service: &Service,
+    twin: &TcpStream,
     request: http::Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, Broken> {
-    if request.method() != Method::POST {
-        return Ok(plain(
-            StatusCode::METHOD_NOT_ALLOWED,
-            "This is an embedded Amazon SQS: POST requests of the AWS JSON 1.0 protocol to it.\n",
-        ));
-    }
+    let answer = answer(service, twin, request).await?;
+    Ok(response(answer, &service.request_id()))
+}
+
+async fn answer(
+    service: &Service,
+    twin: &TcpStream,
+    request: http::Request<Incoming>,
+) -> Result<Answer, Broken> {
     let (head, body) = request.into_parts();
-    let body = match Limited::new(body, MAX_REQUEST).collect().await {
-        Ok(body) => body.to_bytes(),
-        Err(error) => {
-            return Ok(plain(
-                StatusCode::PAYLOAD_TOO_LARGE,
-                &format!("The request could not be read: {error}\n"),
-            ));
-        }
+    if head.method != Method::POST {
+        let error = no_json_protocol("its method is not POST");
+        return Ok(Answer {
+            status: 405,
+            ..refusal(&error)
+        });
+    }
+    let body = match read(body).await {
+        Ok(body) => body,
+        Err(answer) => return Ok(answer),
     };
-    let text = |value: &HeaderValue| value.to_str().ok().map(str::to_owned);
-    let target = head.headers.get("x-amz-target").and_then(text);
-    let host = head.headers.get(HOST).and_then(text);
-    let base = match host {
+    let text = |name: &str| head.headers.get(name).and_then(|value| value.to_str().ok());
+    let base = match text("host") {
         Some(host) => format!("http://{host}"),
         None => service.endpoint.clone(),
     };
-    let answer = service
-        .answer(Request {
-            target: target.as_deref(),
-            body: &body,
-            base: &base,
-        })
-        .await?;
-    Ok(response(answer, &service.request_id()))
+    let answer = service.answer(Request {
+        target: text("x-amz-target"),
+        content_type: text("content-type"),
+        trace_header: text("x-amzn-trace-id"),
+        body: &body,
+        base: &base,
+    });
+    tokio::select! {
+        biased;
+        answer = answer => answer,
+        // Nobody is there to read it: a receive that waits must take no message.
+        () = client_gone(twin) => Err(Broken::Gone),
+    }
+}
+
+/// The body of a request, or the answer to one that cannot be read.
+async fn read(mut body: Incoming) -> Result<Bytes, Answer> {
+    let error = match Limited::new(&mut body, MAX_REQUEST).collect().await {
+        Ok(body) => return Ok(body.to_bytes()),
+        Err(error) => error,
+    };
+    if !error.is::<LengthLimitError>() {
+        let error = Kind::Serialization.error(format!(
+            "The body of the request broke off or is not what its headers say: {error}"
+        ));
+        return Err(refusal(&error));
+    }
+    // A client that is still sending would miss the answer: the rest is read and thrown away.
+    let mut rest = Limited::new(body, MAX_THROWN_AWAY);
+    while let Some(Ok(_)) = rest.frame().await {}
+    let error =
+        Kind::RequestTooLarge.error(format!("The request is longer than {MAX_REQUEST} bytes."));
+    Err(Answer {
+        status: 413,
+        ..refusal(&error)
+    })
 }
 
 fn response(answer: Answer, request_id: &str) -> Response<Full<Bytes>> {
@@ -165,24 +227,12 @@ fn response(answer: Answer, request_id: &str) -> Response<Full<Bytes>> {
     *response.status_mut() =
         StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
-    headers.insert(
-        CONTENT_TYPE,
-        HeaderValue::from_static("application/x-amz-json-1.0"),
-    );
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(CONTENT_TYPE));
     if let Ok(id) = HeaderValue::from_str(request_id) {
         headers.insert("x-amzn-requestid", id);
     }
     if let Some(Ok(error)) = answer.query_error.map(HeaderValue::try_from) {
         headers.insert("x-amzn-query-error", error);
     }
-    response
-}
-
-fn plain(status: StatusCode, text: &str) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(Bytes::copy_from_slice(text.as_bytes())));
-    *response.status_mut() = status;
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
     response
 }

@@ -18,6 +18,10 @@ use super::protocol::errors;
 use super::protocol::input;
 use super::protocol::operation::Operation;
 use super::protocol::output::{ErrorBody, json};
+use super::protocol::url;
+
+/// The content type of requests and answers.
+pub(crate) const CONTENT_TYPE: &str = "application/x-amz-json-1.0";
 
 #[derive(Debug)]
 pub(crate) struct Service {
@@ -38,6 +42,10 @@ pub(crate) struct Service {
 pub(crate) struct Request<'a> {
     /// The header `X-Amz-Target`.
     pub(crate) target: Option<&'a str>,
+    /// The header `Content-Type`.
+    pub(crate) content_type: Option<&'a str>,
+    /// The header `X-Amzn-Trace-Id`.
+    pub(crate) trace_header: Option<&'a str>,
     pub(crate) body: &'a [u8],
     /// Scheme and host that queue URLs in the answer shall have.
     pub(crate) base: &'a str,
@@ -52,13 +60,15 @@ pub(crate) struct Answer {
     pub(crate) query_error: Option<String>,
 }
 
-/// There is no answer, by a planned fault: the connection ends.
+/// There is no answer, most often by a planned fault: the connection ends.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 pub(crate) enum Broken {
     #[error("the connection was closed before the answer, as planned")]
     Closed,
     #[error("the connection was reset, as planned")]
     Reset,
+    #[error("the client closed the connection before the answer")]
+    Gone,
 }
 
 impl Service {
@@ -83,7 +93,7 @@ impl Service {
     }
 
     pub(crate) async fn answer(&self, request: Request<'_>) -> Result<Answer, Broken> {
-        let operation = match operation_of(request.target) {
+        let operation = match operation_of(&request) {
             Ok(operation) => operation,
             Err(error) => return Ok(refusal(&error)),
         };
@@ -91,6 +101,7 @@ impl Service {
             operation,
             body: request.body,
             base: request.base,
+            trace_header: request.trace_header,
             queue: OnceLock::new(),
         };
         self.calls.arrived(operation);
@@ -196,34 +207,46 @@ impl Service {
         format!("{base}/{}/{name}", self.account)
     }
 
-    /// The name of the queue that a URL stands for: its last two segments are account and name.
+    /// The name of the queue that a URL stands for, whatever its host.
     pub(crate) fn queue_of(&self, call: &Call<'_>, url: Option<String>) -> ApiResult<String> {
         let url = url
             .filter(|url| !url.is_empty())
             .ok_or_else(|| missing("QueueUrl"))?;
-        let (rest, name) = url.rsplit_once('/').ok_or_else(|| invalid_address(&url))?;
-        let account = rest.rsplit_once('/').map_or(rest, |it| it.1);
-        if name.is_empty() {
-            return Err(invalid_address(&url));
-        }
+        let (account, name) = url::account_and_name(&url).ok_or_else(|| invalid_address(&url))?;
         if account != self.account {
-            return Err(no_such_queue());
+            let of_somebody = account.len() == 12 && account.bytes().all(|b| b.is_ascii_digit());
+            return Err(if of_somebody {
+                no_such_queue()
+            } else {
+                invalid_address(&url)
+            });
         }
         call.names(name);
         Ok(name.to_owned())
     }
 }
 
-fn operation_of(target: Option<&str>) -> ApiResult<Operation> {
-    let Some(target) = target else {
-        return Err(Kind::InvalidAction.error(
-            "This server speaks the AWS JSON 1.0 protocol: POST with the header X-Amz-Target. \
-             The older query protocol (Action=… with XML answers) is not served; use an AWS SDK \
-             or CLI of 2024 or later.",
-        ));
+fn operation_of(request: &Request<'_>) -> ApiResult<Operation> {
+    let Some(target) = request.target else {
+        return Err(no_json_protocol("it has no header X-Amz-Target"));
     };
+    // What follows a semicolon is a parameter, such as the charset.
+    let media_type = request.content_type.unwrap_or_default();
+    let media_type = media_type.split(';').next().unwrap_or_default().trim();
+    if !media_type.eq_ignore_ascii_case(CONTENT_TYPE) {
+        return Err(no_json_protocol("its content type is another"));
+    }
     Operation::of_target(target)
         .ok_or_else(|| Kind::InvalidAction.error(format!("There is no operation {target} in SQS.")))
+}
+
+pub(crate) fn no_json_protocol(reason: &str) -> ApiError {
+    Kind::InvalidAction.error(format!(
+        "This server speaks the AWS JSON 1.0 protocol: POST with the header X-Amz-Target and the \
+         content type {CONTENT_TYPE}. This request is none of it: {reason}. The older query \
+         protocol (Action=… with XML answers) is not served; use an AWS SDK or CLI of 2024 or \
+         later."
+    ))
 }
 
 pub(crate) fn answer_to(result: ApiResult<Vec<u8>>) -> Answer {
@@ -241,7 +264,7 @@ fn invalid_address(url: &str) -> ApiError {
     Kind::InvalidAddress.error(format!("The address {url} is not valid for this endpoint."))
 }
 
-fn refusal(error: &ApiError) -> Answer {
+pub(crate) fn refusal(error: &ApiError) -> Answer {
     let names = errors::names(error.kind);
     Answer {
         status: 400,

@@ -149,15 +149,14 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub(in crate::envelope) fn string(&mut self) -> Result<Str, Expected> {
         let start = self.at + 1;
-        match short_string(self.bytes, start) {
-            Ok(end) => {
-                self.at = end + 1;
-                let inner = Span { start, end };
-                let escaped = false;
-                Ok(Str { inner, escaped })
-            }
-            Err(plain) => self.string_slow(start, plain),
+        let end = short_string(self.bytes, start);
+        if self.bytes.get(end) == Some(&b'"') {
+            self.at = end + 1;
+            let inner = Span { start, end };
+            let escaped = false;
+            return Ok(Str { inner, escaped });
         }
+        self.string_slow(start, end)
     }
 
     /// Reads on in a string whose text begins at `start` and is plain up to `plain`.

@@ -22,8 +22,8 @@ impl Levels {
 
     #[inline]
     fn push(&mut self, object: bool) {
-        if self.depth > 0 && self.depth.is_multiple_of(64) {
-            self.spill.push(self.word);
+        if self.depth.is_multiple_of(64) && self.depth > 0 {
+            spill(&mut self.spill, self.word);
         }
         self.word = self.word << 1 | u64::from(object);
         self.depth += 1;
@@ -33,8 +33,8 @@ impl Levels {
     fn pop(&mut self) {
         self.depth -= 1;
         self.word >>= 1;
-        if self.depth > 0 && self.depth.is_multiple_of(64) {
-            self.word = self.spill.pop().unwrap_or_default();
+        if self.depth.is_multiple_of(64) && self.depth > 0 {
+            self.word = unspill(&mut self.spill);
         }
     }
 
@@ -42,6 +42,19 @@ impl Levels {
     const fn in_object(&self) -> bool {
         self.word & 1 == 1
     }
+}
+
+// Out of line, so that the rest of the levels stays in registers.
+#[cold]
+#[inline(never)]
+fn spill(to: &mut Vec<u64>, word: u64) {
+    to.push(word);
+}
+
+#[cold]
+#[inline(never)]
+fn unspill(from: &mut Vec<u64>) -> u64 {
+    from.pop().unwrap_or_default()
 }
 
 impl Cursor<'_> {
@@ -71,10 +84,21 @@ impl Cursor<'_> {
         let bytes = self.bytes;
         let mut levels = Levels::new();
         let mut at = self.at;
-        let result = 'walk: loop {
+        loop {
             // `at` is on the first byte of a value.
             match bytes.get(at) {
-                Some(b'"') => at = self.string_end(bytes, at)?,
+                Some(b'"') => {
+                    let stop = short_string(bytes, at + 1);
+                    match bytes.get(stop..) {
+                        // The usual way on; outside of everything there is no object to be in.
+                        Some([b'"', b',', b'"', ..]) if levels.in_object() => {
+                            at = self.name(bytes, stop + 2)?;
+                            continue;
+                        }
+                        Some([b'"', ..]) => at = stop + 1,
+                        _ => at = self.long_string_end(at + 1, stop)?,
+                    }
+                }
                 Some(b'-' | b'0'..=b'9') => {
                     at = match plain_number(bytes, at) {
                         Some(end) => end,
@@ -90,7 +114,7 @@ impl Cursor<'_> {
                     } else {
                         levels.push(object);
                         if object {
-                            at = self.name_end(bytes, at)?;
+                            at = self.name(bytes, at)?;
                         }
                         continue;
                     }
@@ -98,77 +122,68 @@ impl Cursor<'_> {
                 Some(b't') if literal(bytes, at, b"true") => at += 4,
                 Some(b'f') if literal(bytes, at, b"false") => at += 5,
                 Some(b'n') if literal(bytes, at, b"null") => at += 4,
-                _ => break Err(Expected::Value),
+                _ => return self.stop(at, Expected::Value),
             }
             // A value has ended: close what closes here, then go on to the next one.
             loop {
-                // The usual way on; outside of everything there is no object to be in.
-                if levels.in_object() && bytes_at(bytes, at) == Some(b",\"") {
-                    at = self.value_start(bytes, at + 1)?;
-                    break;
-                }
                 if levels.depth == 0 {
-                    break 'walk Ok(());
+                    self.at = at;
+                    return Ok(());
                 }
-                at = self.after_blanks(bytes, at);
-                match (bytes.get(at), levels.in_object()) {
-                    (Some(b','), true) => {
+                let object = levels.in_object();
+                match bytes.get(at) {
+                    Some(b',') => {
                         at = self.after_blanks(bytes, at + 1);
-                        at = self.name_end(bytes, at)?;
+                        if object {
+                            at = self.name(bytes, at)?;
+                        }
                         break;
                     }
-                    (Some(b','), false) => {
-                        at = self.after_blanks(bytes, at + 1);
-                        break;
+                    Some(b'}') if object => {}
+                    Some(b']') if !object => {}
+                    Some(b' ' | b'\t' | b'\n' | b'\r') => {
+                        at = self.blanks_end(at);
+                        continue;
                     }
-                    (Some(b'}'), true) | (Some(b']'), false) => {
-                        at += 1;
-                        levels.pop();
-                    }
-                    (_, true) => break 'walk Err(Expected::CommaOrBrace),
-                    (_, false) => break 'walk Err(Expected::CommaOrBracket),
+                    _ if object => return self.stop(at, Expected::CommaOrBrace),
+                    _ => return self.stop(at, Expected::CommaOrBracket),
                 }
+                at += 1;
+                levels.pop();
             }
-        };
+        }
+    }
+
+    #[cold]
+    fn stop<T>(&mut self, at: usize, expected: Expected) -> Result<T, Expected> {
         self.at = at;
-        result
+        Err(expected)
     }
 
-    /// Where the value begins behind the member name at `at`.
+    /// Steps over the member name at `at` and its colon, to where the value begins.
     #[inline(always)]
-    fn name_end(&mut self, bytes: &[u8], at: usize) -> Result<usize, Expected> {
+    fn name(&mut self, bytes: &[u8], at: usize) -> Result<usize, Expected> {
         if bytes.get(at) != Some(&b'"') {
-            self.at = at;
-            return Err(Expected::Name);
+            return self.stop(at, Expected::Name);
         }
-        self.value_start(bytes, at)
+        let stop = short_string(bytes, at + 1);
+        // Almost everybody writes the colon at once, and at most a space behind it.
+        if let Some([b'"', b':', next, ..]) = bytes.get(stop..)
+            && *next > b' '
+        {
+            return Ok(stop + 2);
+        }
+        self.odd_name(bytes, at, stop)
     }
 
-    /// Where the value begins behind the member name whose quote is at `at`.
-    #[inline(always)]
-    fn value_start(&mut self, bytes: &[u8], at: usize) -> Result<usize, Expected> {
-        let at = self.string_end(bytes, at)?;
-        // Almost everybody writes the colon at once, and at most a space behind it.
-        if let Some(&[b':', next]) = bytes_at(bytes, at)
-            && next > b' '
-        {
-            return Ok(at + 1);
-        }
-        let at = self.after_blanks(bytes, at);
+    #[inline(never)]
+    fn odd_name(&mut self, bytes: &[u8], at: usize, stop: usize) -> Result<usize, Expected> {
+        let end = self.long_string_end(at + 1, stop)?;
+        let at = self.after_blanks(bytes, end);
         if bytes.get(at) != Some(&b':') {
-            self.at = at;
-            return Err(Expected::Colon);
+            return self.stop(at, Expected::Colon);
         }
         Ok(self.after_blanks(bytes, at + 1))
-    }
-
-    /// Where the string that opens at `at` is over.
-    #[inline(always)]
-    fn string_end(&mut self, bytes: &[u8], at: usize) -> Result<usize, Expected> {
-        match short_string(bytes, at + 1) {
-            Ok(close) => Ok(close + 1),
-            Err(plain) => self.long_string_end(at + 1, plain),
-        }
     }
 
     #[inline(never)]
@@ -224,39 +239,37 @@ impl Cursor<'_> {
     }
 }
 
-#[inline(always)]
-fn bytes_at<const N: usize>(bytes: &[u8], at: usize) -> Option<&[u8; N]> {
-    bytes.get(at..)?.first_chunk()
-}
-
 /// Where the number at `at` ends when it is of the usual kind: an integer or a decimal without an
 /// exponent and without a leading zero, far too short to be beyond f64. Its digits are stepped
 /// over one by one: there are few, and the processor runs ahead of them.
 #[inline(always)]
 fn plain_number(bytes: &[u8], at: usize) -> Option<usize> {
-    let digits = |mut at: usize| {
-        while let Some(b'0'..=b'9') = bytes.get(at) {
-            at += 1;
-        }
-        at
-    };
     let first = at + usize::from(bytes.get(at) == Some(&b'-'));
-    let mut end = digits(first);
-    if end == first || (bytes.get(first) == Some(&b'0') && end != first + 1) {
+    let mut end = after_digits(bytes, first);
+    let leading_zero = bytes.get(first) == Some(&b'0');
+    if end == first || (leading_zero && end != first + 1) {
         return None;
     }
-    match bytes.get(end) {
-        Some(b'.') => {
-            let fraction = end + 1;
-            end = digits(fraction);
-            if end == fraction || matches!(bytes.get(end), Some(b'e' | b'E')) {
-                return None;
-            }
+    let mut next = bytes.get(end);
+    if next == Some(&b'.') {
+        let fraction = end + 1;
+        end = after_digits(bytes, fraction);
+        if end == fraction {
+            return None;
         }
-        Some(b'e' | b'E') => return None,
-        _ => {}
+        next = bytes.get(end);
     }
-    (end - at <= 308).then_some(end)
+    let exponent = next.is_some_and(|byte| byte | 0x20 == b'e');
+    (!exponent && end - at <= 308).then_some(end)
+}
+
+#[inline(always)]
+fn after_digits(bytes: &[u8], from: usize) -> usize {
+    let mut at = from;
+    while let Some(b'0'..=b'9') = bytes.get(at) {
+        at += 1;
+    }
+    at
 }
 
 #[inline(always)]

@@ -8,12 +8,12 @@ const HIGHS: u64 = ONES << 7;
 /// the lowest mark is always right.
 #[inline(always)]
 const fn special_marks(word: u64) -> u64 {
-    // What is zero, or below a space, borrows into its high bit. So do bytes that have their high
-    // bit set anyway; those are plain, and taken out together at the end.
-    let quote = (word ^ (ONES * b'"' as u64)).wrapping_sub(ONES);
+    // What is zero, or below some value, borrows into its high bit. So do bytes that have their
+    // high bit set anyway; those are plain, and taken out together at the end. With bit 1 flipped
+    // a quote stands right above the control characters, which stay among themselves.
+    let quote_or_control = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
     let backslash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
-    let control = word.wrapping_sub(ONES * 0x20);
-    (quote | backslash | control) & !word & HIGHS
+    (quote_or_control | backslash) & !word & HIGHS
 }
 
 #[inline]
@@ -21,32 +21,21 @@ const fn is_special(byte: u8) -> bool {
     byte == b'"' || byte == b'\\' || byte < 0x20
 }
 
-/// Where the closing quote is of the string whose text begins at `from`, when it is short and
-/// holds nothing special. Most strings do, and this much fits into the caller's registers. The
-/// error says up to where the text is plain in any case.
+/// Where the text that begins at `from` stops being plain, or a place up to which it certainly is
+/// plain: looks at so many bytes that most strings end in them, and that it fits into the caller's
+/// registers.
 #[inline(always)]
-pub(super) fn short_string(bytes: &[u8], from: usize) -> Result<usize, usize> {
+pub(super) fn short_string(bytes: &[u8], from: usize) -> usize {
+    let rest = bytes.get(from..).unwrap_or_default();
     let mut at = from;
-    for _ in 0..8 {
-        let Some(word) = word_at(bytes, at) else {
-            return Err(at);
-        };
-        let marks = special_marks(word);
+    for word in rest.as_chunks::<8>().0.iter().take(8) {
+        let marks = special_marks(u64::from_le_bytes(*word));
         if marks != 0 {
-            let bits = marks.trailing_zeros() & !7;
-            let special = at + (bits / 8) as usize;
-            let closes = (word >> bits) as u8 == b'"';
-            return if closes { Ok(special) } else { Err(special) };
+            return at + (marks.trailing_zeros() / 8) as usize;
         }
         at += 8;
     }
-    Err(at)
-}
-
-#[inline(always)]
-fn word_at(bytes: &[u8], at: usize) -> Option<u64> {
-    let word = bytes.get(at..)?.first_chunk()?;
-    Some(u64::from_le_bytes(*word))
+    at
 }
 
 /// The first offset at or after `from` that holds a quote, a backslash or a control character, or
@@ -139,4 +128,22 @@ fn unit(escape: &str, at: usize) -> u32 {
 
 fn replaced(code: u32) -> char {
     char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_special, plain_run, short_string};
+
+    #[test]
+    fn every_byte_is_judged_alike_alone_and_in_a_word() {
+        for byte in 0..=u8::MAX {
+            for (at, filler) in (0..24).flat_map(|at| [(at, b'a'), (at, b'!'), (at, 0xFF)]) {
+                let mut bytes = [filler; 24];
+                bytes[at] = byte;
+                let expected = if is_special(byte) { at } else { 24 };
+                assert_eq!(plain_run(&bytes, 0), expected, "{byte:#x} at {at}");
+                assert_eq!(short_string(&bytes, 0), expected, "{byte:#x} at {at}");
+            }
+        }
+    }
 }

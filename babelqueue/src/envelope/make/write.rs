@@ -1,7 +1,6 @@
 //! Writing a new envelope: one buffer, one pass, and the places of the members noted on the way,
 //! so that nothing has to be read again.
 
-use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use uuid::fmt::Hyphenated;
@@ -16,12 +15,17 @@ use super::super::text::Text;
 use super::EnvelopeBuilder;
 use super::ids::write_id;
 
-/// What the fixed text and the numbers of an envelope take at most.
-const FIXED: usize = 200;
+/// What the fixed text takes before the payload, and with the numbers behind it, at most.
+const HEAD: usize = 32;
+const TAIL: usize = 112;
+
+/// From this length on the envelope is written around its payload, in the payload's own buffer:
+/// moving it by the length of the head is cheaper than a second buffer of its size.
+const IN_PLACE: usize = 4096;
 
 impl EnvelopeBuilder {
     /// Writes the checked parts.
-    pub(super) fn write(&self) -> Envelope {
+    pub(super) fn write(mut self) -> Envelope {
         let (mut trace_buffer, mut id_buffer) = ([0; Hyphenated::LENGTH], [0; Hyphenated::LENGTH]);
         let trace_id = match self.trace_id.as_deref().map(trim) {
             Some(trace_id) if !trace_id.is_empty() => trace_id,
@@ -32,22 +36,38 @@ impl EnvelopeBuilder {
             None => write_id(&mut id_buffer),
         };
         let created_at = self.created_at.unwrap_or_else(now);
-        let data = self.data.as_deref().unwrap_or("{}");
+        let mut payload = self.data.take().unwrap_or_else(|| "{}".to_owned());
 
-        let mut out = Out::with_capacity(self.size_hint(data));
-        let urn = out.string("{\"job\":", trim(&self.urn));
+        let urn = trim(&self.urn);
+        let head = HEAD + urn.len() + trace_id.len();
+        let tail = self.tail_hint(id);
+        let in_place = payload.len() >= IN_PLACE;
+        let mut out = Out::with_capacity(if in_place {
+            head
+        } else {
+            head + payload.len() + tail
+        });
+        let urn = out.string("{\"job\":", urn);
         let trace_id = out.string(",\"trace_id\":", trace_id);
-        let data = out.raw(",\"data\":", data);
+        out.0.push_str(",\"data\":");
+        let start = out.0.len();
+        if in_place {
+            payload.reserve(start + tail);
+            payload.insert_str(0, &out.0);
+            out.0 = payload;
+        } else {
+            out.0.push_str(&payload);
+        }
+        let end = out.0.len();
+        let data = Span { start, end };
+
         out.0.push_str(",\"meta\":");
         let start = out.0.len();
         let id = out.string("{\"id\":", id);
         let queue = out.string(",\"queue\":", &self.queue);
         let lang = out.string(",\"lang\":", &self.lang);
-        // Writing to a String cannot fail.
-        let _ = write!(
-            out.0,
-            ",\"schema_version\":{SCHEMA_VERSION},\"created_at\":{created_at}"
-        );
+        out.integer(",\"schema_version\":", SCHEMA_VERSION);
+        out.integer(",\"created_at\":", created_at);
         out.members(&self.meta);
         out.0.push('}');
         let end = out.0.len();
@@ -77,13 +97,11 @@ impl EnvelopeBuilder {
         Envelope::new(out.0, fields)
     }
 
-    fn size_hint(&self, data: &str) -> usize {
+    /// What stands behind the payload takes so many bytes, unless something has to be escaped.
+    fn tail_hint(&self, id: &str) -> usize {
         let members = self.meta.iter().chain(&self.extras);
         let members: usize = members.map(|(key, json)| key.len() + json.len() + 4).sum();
-        let trace_id = self.trace_id.as_ref().map_or(0, |text| text.len());
-        let id = self.id.as_ref().map_or(0, |text| text.len());
-        let texts = self.urn.len() + trace_id + id + self.queue.len() + self.lang.len();
-        FIXED + data.len() + texts + members
+        TAIL + id.len() + self.queue.len() + self.lang.len() + members
     }
 }
 
@@ -105,12 +123,9 @@ impl Out {
         Text::Span(Span { start, end })
     }
 
-    fn raw(&mut self, name: &str, json: &str) -> Span {
+    fn integer(&mut self, name: &str, value: i64) {
         self.0.push_str(name);
-        let start = self.0.len();
-        self.0.push_str(json);
-        let end = self.0.len();
-        Span { start, end }
+        self.0.push_str(itoa::Buffer::new().format(value));
     }
 
     fn members(&mut self, members: &[(String, String)]) {

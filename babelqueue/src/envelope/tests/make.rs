@@ -9,10 +9,11 @@ use super::super::{EncodeError, Envelope, EnvelopeBuilder, MakeError, new_id, se
 use super::{decode, parse};
 
 fn builder() -> EnvelopeBuilder {
-    Envelope::builder("urn:x")
-        .id("m")
-        .created_at(5)
-        .trace_id("t")
+    builder_of("urn:x")
+}
+
+fn builder_of(urn: &'static str) -> EnvelopeBuilder {
+    Envelope::builder(urn).id("m").created_at(5).trace_id("t")
 }
 
 fn refused(builder: EnvelopeBuilder) -> MakeError {
@@ -355,6 +356,24 @@ fn forbidden_extras_are_refused_in_order_whatever_their_origin() {
 fn the_first_failure_is_the_one_that_is_told() {
     let error = refused(Envelope::builder(" ").meta("ts", &1).data(&7));
     assert_eq!(error.pointer(), Some("/meta/ts"));
+}
+
+#[test]
+fn a_payload_of_any_size_stands_in_the_same_envelope() {
+    for length in [0, 4_085, 4_086, 4_087, 8_192, 70_000] {
+        // Without, and with something that is longer than its text says.
+        for urn in ["urn:x", "urn:\"\u{1}\u{ffff}\""] {
+            let data = json!({ "a": "é".repeat(length / 2) });
+            let made = builder_of(urn).data(&data).meta("m", &1).extra("e", "2");
+            let made = made.build().expect("made");
+            let small = builder_of(urn).meta("m", &1).extra("e", "2");
+            let small = small.build().expect("made");
+            let expected = small.body().replacen("{}", &data.to_string(), 1);
+            assert_eq!(made.body(), expected);
+            assert_eq!(made.data_json(), Some(data.to_string().as_str()));
+            assert_eq!(format!("{made:?}"), format!("{:?}", decode(&expected)));
+        }
+    }
 }
 
 #[test]

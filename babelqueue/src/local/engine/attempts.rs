@@ -1,5 +1,5 @@
 //! `ReceiveRequestAttemptId` on FIFO queues: a receive whose answer was lost can be
-//! asked for again, as long as nothing has happened to its messages since.
+//! asked for again for five minutes, as long as nothing has happened to its messages since.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
@@ -10,13 +10,20 @@ use crate::local::clock::At;
 /// How long an attempt can be repeated.
 const WINDOW: Duration = Duration::from_secs(5 * 60);
 
-/// A message of an attempt: its ticket, which receive it was, and until when it is hidden.
-pub(crate) type Taken = (Ticket, u32, At);
+/// A message of an attempt.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Taken {
+    pub(crate) ticket: Ticket,
+    /// Which receive of the message it was.
+    pub(crate) receive: u32,
+    /// What the receipt handle was written with, so that it can be written again.
+    pub(crate) salt: u64,
+}
 
 #[derive(Debug, Default)]
 pub(crate) struct Attempts {
     /// Only looked up, never walked.
-    made: HashMap<String, (At, Vec<Taken>)>,
+    made: HashMap<String, Vec<Taken>>,
     by_age: VecDeque<(At, String)>,
 }
 
@@ -27,17 +34,16 @@ impl Attempts {
             if at.plus(WINDOW) > now {
                 break;
             }
-            if let Some((at, id)) = self.by_age.pop_front()
-                && self.made.get(&id).is_some_and(|made| made.0 == at)
-            {
+            if let Some((_, id)) = self.by_age.pop_front() {
                 self.made.remove(&id);
             }
         }
-        self.made.get(id).map(|made| made.1.as_slice())
+        self.made.get(id).map(Vec::as_slice)
     }
 
+    /// Remembers a new attempt. Its five minutes do not begin anew when it is repeated.
     pub(crate) fn remember(&mut self, id: &str, taken: Vec<Taken>, now: At) {
-        self.made.insert(id.to_owned(), (now, taken));
+        self.made.insert(id.to_owned(), taken);
         self.by_age.push_back((now, id.to_owned()));
     }
 }

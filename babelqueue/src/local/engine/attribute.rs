@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use md5::{Digest, Md5};
 
 use super::error::{ApiError, ApiResult, Kind};
-use super::limits;
+use super::{limits, trace};
 
 /// One attribute of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub(crate) fn check(raw: BTreeMap<String, RawAttribute>) -> ApiResult<AttributeM
 pub(crate) fn check_system(raw: BTreeMap<String, RawAttribute>) -> ApiResult<AttributeMap> {
     raw.into_iter()
         .map(|(name, raw)| {
-            if name != "AWSTraceHeader" {
+            if name != trace::NAME {
                 return Err(bad(
                     &name,
                     "is not a message system attribute that can be sent.",
@@ -73,6 +73,13 @@ pub(crate) fn check_system(raw: BTreeMap<String, RawAttribute>) -> ApiResult<Att
             let attribute = check_one(&name, raw)?;
             if attribute.data_type != "String" {
                 return Err(bad(&name, "must have the type String."));
+            }
+            if !matches!(&attribute.value, Value::Text(text) if trace::is_header(text)) {
+                return Err(bad(
+                    &name,
+                    "must be an X-Ray trace header, such as \
+                     Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=1.",
+                ));
             }
             Ok((name, attribute))
         })

@@ -1,7 +1,7 @@
 //! The attributes of a queue: their ranges, their defaults and their text.
 
 use super::error::{ApiError, ApiResult, Kind};
-use super::limits::{MAX_BYTES, MAX_DELAY, MAX_VISIBILITY, MAX_WAIT};
+use super::limits::{MAX_BYTES, MAX_DELAY, MAX_VISIBILITY, MAX_WAIT, decimal};
 use super::redrive::{RedriveAllow, RedrivePolicy};
 
 /// What a client may set on a queue. Times are in seconds.
@@ -23,6 +23,9 @@ pub(crate) struct QueueAttributes {
     kms_reuse: u32,
     managed_sse: bool,
 }
+
+/// How long a data key of KMS is used when a queue does not say, in seconds.
+const DEFAULT_KMS_REUSE: u32 = 300;
 
 /// The names that `GetQueueAttributes` knows, in the order of `All`.
 pub(crate) const NAMES: [&str; 21] = [
@@ -66,7 +69,7 @@ impl QueueAttributes {
             redrive_allow: None,
             policy: None,
             kms_key: None,
-            kms_reuse: 300,
+            kms_reuse: DEFAULT_KMS_REUSE,
             managed_sse: true,
         }
     }
@@ -74,9 +77,7 @@ impl QueueAttributes {
     /// Sets one attribute.
     pub(crate) fn set(&mut self, name: &str, value: &str) -> ApiResult<()> {
         let number = |low: u32, high: u32| {
-            value
-                .parse::<u32>()
-                .ok()
+            decimal(value)
                 .filter(|number| (low..=high).contains(number))
                 .ok_or_else(|| bad_value(name))
         };
@@ -110,6 +111,9 @@ impl QueueAttributes {
             "KmsMasterKeyId" => self.kms_key = text(),
             "KmsDataKeyReusePeriodSeconds" => self.kms_reuse = number(60, 86_400)?,
             "SqsManagedSseEnabled" => self.managed_sse = flag()?,
+            // Whether a queue is FIFO can be said again, but not changed.
+            "FifoQueue" if self.fifo && value == "true" => {}
+            "FifoQueue" if self.fifo => return Err(bad_value(name)),
             "ContentBasedDeduplication" if self.fifo => self.content_dedup = flag()?,
             "DeduplicationScope" if self.fifo => {
                 self.dedup_per_group = match value {
@@ -135,8 +139,27 @@ impl QueueAttributes {
         &mut self,
         attributes: impl Iterator<Item = (&'a str, &'a str)>,
     ) -> ApiResult<()> {
+        let mut wants_kms = false;
+        let mut wants_managed = false;
         for (name, value) in attributes {
             self.set(name, value)?;
+            wants_kms |= name == "KmsMasterKeyId" && self.kms_key.is_some();
+            wants_managed |= name == "SqsManagedSseEnabled" && self.managed_sse;
+        }
+        match (wants_kms, wants_managed) {
+            (true, true) => {
+                return Err(Kind::InvalidAttributeName.error(
+                    "A queue has one kind of server-side encryption at a time: by a key of KMS or \
+                     managed by SQS.",
+                ));
+            }
+            // The one that is asked for takes the place of the other.
+            (true, false) => self.managed_sse = false,
+            (false, true) => {
+                self.kms_key = None;
+                self.kms_reuse = DEFAULT_KMS_REUSE;
+            }
+            (false, false) => {}
         }
         if self.limit_per_group && !self.dedup_per_group {
             return Err(Kind::InvalidAttributeValue.error(
@@ -144,6 +167,14 @@ impl QueueAttributes {
             ));
         }
         Ok(())
+    }
+
+    /// Whether two queues differ in an attribute, shown to clients or not.
+    pub(crate) fn differ(&self, other: &Self, name: &str) -> bool {
+        match name {
+            "KmsDataKeyReusePeriodSeconds" => self.kms_reuse != other.kms_reuse,
+            name => self.get(name) != other.get(name),
+        }
     }
 
     /// The text of an attribute that a client can set; `None` when the queue does not have it.
@@ -162,9 +193,7 @@ impl QueueAttributes {
             "KmsDataKeyReusePeriodSeconds" => {
                 self.kms_key.as_ref().map(|_| self.kms_reuse.to_string())
             }
-            "SqsManagedSseEnabled" => {
-                Some((self.managed_sse && self.kms_key.is_none()).to_string())
-            }
+            "SqsManagedSseEnabled" => Some(self.managed_sse.to_string()),
             "FifoQueue" => fifo("true"),
             "ContentBasedDeduplication" => fifo(if self.content_dedup { "true" } else { "false" }),
             "DeduplicationScope" => fifo(if self.dedup_per_group {

@@ -33,6 +33,7 @@ pub(crate) enum Kind {
     QueueDoesNotExist,
     QueueNameExists,
     ReceiptHandleIsInvalid,
+    RequestTooLarge,
     ResourceNotFound,
     Serialization,
     TooManyEntries,

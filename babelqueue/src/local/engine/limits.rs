@@ -17,6 +17,8 @@ pub(crate) const MAX_WAIT: u32 = 20;
 pub(crate) const MAX_IN_FLIGHT: usize = 120_000;
 /// The most message attributes.
 pub(crate) const MAX_ATTRIBUTES: usize = 10;
+/// The longest name of a message attribute, in bytes.
+pub(crate) const MAX_NAME: usize = 256;
 
 /// The first character that a message must not hold.
 pub(crate) fn forbidden_char(text: &str) -> Option<char> {
@@ -52,6 +54,26 @@ pub(crate) fn in_range(parameter: &str, value: i64, low: u32, high: u32) -> ApiR
                 format_args!("Must be between {low} and {high}, if provided."),
             )
         })
+}
+
+/// A whole number in decimal digits and nothing else: no sign, no blank, no leading zero.
+pub(crate) fn decimal(text: &str) -> Option<u32> {
+    let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    (digits && (text == "0" || !text.starts_with('0')))
+        .then(|| text.parse().ok())
+        .flatten()
+}
+
+/// Whether this is the ARN of a queue, be it there or not.
+pub(crate) fn is_queue_arn(arn: &str) -> bool {
+    let parts: Vec<_> = arn.split(':').collect();
+    let &["arn", partition, "sqs", region, account, name] = parts.as_slice() else {
+        return false;
+    };
+    let word = |text: &str| {
+        !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+    };
+    word(partition) && word(region) && word(account) && check_queue_name(name).is_ok()
 }
 
 /// Group ids, deduplication ids and attempt ids: 1 to 128 letters, digits and punctuation of ASCII.
@@ -109,12 +131,9 @@ pub(crate) fn too_large(limit: usize) -> ApiError {
 /// The name of a message attribute.
 pub(crate) fn check_attribute_name(name: &str) -> ApiResult<()> {
     let lower = name.to_ascii_lowercase();
-    let reason = if name.is_empty() || name.len() > 256 {
+    let reason = if name.is_empty() || name.len() > MAX_NAME {
         "Its length must be between 1 and 256."
-    } else if !name
-        .bytes()
-        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
-    {
+    } else if !has_name_characters(name) {
         "It can only include letters, digits, hyphens, underscores and periods."
     } else if name.starts_with('.') || name.ends_with('.') || name.contains("..") {
         "It must not start or end with a period or have periods in succession."
@@ -126,6 +145,12 @@ pub(crate) fn check_attribute_name(name: &str) -> ApiResult<()> {
     Err(Kind::InvalidParameterValue.error(format!(
         "The message attribute name '{name}' is invalid. {reason}"
     )))
+}
+
+/// Whether all characters may stand in the name of a message attribute.
+pub(crate) fn has_name_characters(name: &str) -> bool {
+    name.bytes()
+        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
 }
 
 /// Whether `text` is a number that SQS takes: up to 38 digits, between 10^-128 and 10^126.
@@ -169,6 +194,56 @@ mod tests {
             "", "-", ".", "abc", "1x", "NaN", "1e127", "1e-129", "1e", &long, " 1",
         ] {
             assert!(!is_number(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn decimals_are_digits_alone() {
+        for (text, number) in [("0", 0), ("5", 5), ("1048576", 1_048_576)] {
+            assert_eq!(decimal(text), Some(number));
+        }
+        for bad in [
+            "",
+            "+5",
+            "-5",
+            "-0",
+            " 5",
+            "5 ",
+            "05",
+            "00",
+            "5.0",
+            "5e1",
+            "0x5",
+            "5_0",
+            "٥",
+            "4294967296",
+        ] {
+            assert_eq!(decimal(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn arns_of_queues() {
+        for good in [
+            "arn:aws:sqs:us-east-1:000000000000:q",
+            "arn:aws-cn:sqs:cn-north-1:123456789012:q.fifo",
+        ] {
+            assert!(is_queue_arn(good), "{good}");
+        }
+        for bad in [
+            "",
+            "q",
+            "arn:aws:sns:us-east-1:000000000000:q",
+            "arn:aws:sqs:us-east-1:q",
+            "arn:aws:sqs:us-east-1::q",
+            "arn:aws:sqs::000000000000:q",
+            "arn:aws:sqs:us-east-1:000000000000:",
+            "arn:aws:sqs:us-east-1:000000000000:a b",
+            "arn:aws:sqs:us-east-1:000000000000:*",
+            "arn:aws:sqs:us-east-1:000000000000:q:x",
+            "http://sqs.local/000000000000/q",
+        ] {
+            assert!(!is_queue_arn(bad), "{bad}");
         }
     }
 

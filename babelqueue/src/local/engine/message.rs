@@ -45,9 +45,16 @@ impl Attributes {
 /// Where a message stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    Delayed { due: At },
+    Delayed {
+        due: At,
+    },
     Visible,
-    InFlight { due: At, received: At },
+    /// `changed`: whether its visibility was changed since it was received.
+    InFlight {
+        due: At,
+        received: At,
+        changed: bool,
+    },
 }
 
 /// What a receive hands out: cheap to make while the engine is locked.

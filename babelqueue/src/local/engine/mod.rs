@@ -25,7 +25,9 @@ pub(crate) mod send;
 pub(crate) mod settle;
 pub(crate) mod standard;
 pub(crate) mod store;
+pub(crate) mod tags;
 pub(crate) mod timers;
+pub(crate) mod trace;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -16,6 +16,13 @@ use crate::local::clock::At;
 const MAX_RATE: u32 = 500;
 /// How many tasks of a queue are remembered.
 const REMEMBERED: usize = 10;
+/// How many tasks of an account run at a time.
+const MAX_ACTIVE: usize = 100;
+/// How long a task may run.
+const MAX_RUN: Duration = Duration::from_secs(36 * 3600);
+
+/// Why a task fails whose source or destination is not there any more.
+const NO_QUEUE: &str = "AWS.SimpleQueueService.NonExistentQueue";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
@@ -50,6 +57,17 @@ pub(crate) struct Task {
     next: At,
 }
 
+impl Task {
+    /// When it must be looked at: for its next move, or because its time is over.
+    fn due(&self) -> At {
+        self.next.min(self.ends())
+    }
+
+    fn ends(&self) -> At {
+        self.started.plus(MAX_RUN)
+    }
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct MoveTasks {
     all: Vec<Task>,
@@ -57,7 +75,7 @@ pub(crate) struct MoveTasks {
 
 impl MoveTasks {
     pub(crate) fn next_due(&self) -> Option<At> {
-        self.running().map(|(_, task)| task.next).min()
+        self.running().map(|(_, task)| task.due()).min()
     }
 
     fn running(&self) -> impl Iterator<Item = (usize, &Task)> {
@@ -122,13 +140,17 @@ impl Engine {
             .running()
             .any(|(_, task)| task.source_arn == source_arn)
         {
-            return Err(Kind::UnsupportedOperation.error(
+            return Err(Kind::InvalidParameterValue.error(
                 "There is already a task running. Only one active task is allowed for a source queue arn at a given time.",
             ));
         }
+        if self.tasks.running().count() >= MAX_ACTIVE {
+            return Err(Kind::UnsupportedOperation.error(format!(
+                "At most {MAX_ACTIVE} message movement tasks of an account can be active."
+            )));
+        }
         let id = id_text(self.random.u128(..));
-        let handle =
-            STANDARD.encode(serde_json::json!({"taskId": id, "sourceArn": source_arn}).to_string());
+        let handle = handle_of(&id, source_arn);
         let to_move = self.queue(&source, now)?.counts.visible;
         self.tasks.all.push(Task {
             handle: handle.clone(),
@@ -153,12 +175,15 @@ impl Engine {
     /// Stops a task; gives how many messages it has moved.
     pub(crate) fn cancel_move_task(&mut self, handle: &str, now: At) -> ApiResult<u64> {
         self.run_move_tasks(now);
-        let task = self
-            .tasks
-            .all
-            .iter_mut()
-            .find(|task| task.handle == handle)
-            .ok_or_else(|| no_resource("TaskHandle"))?;
+        let source_arn = source_of_handle(handle).ok_or_else(|| {
+            Kind::InvalidParameterValue.error("Value for parameter TaskHandle is invalid.")
+        })?;
+        if self.name_of_arn(&source_arn).is_none() {
+            return Err(no_resource("SourceArn"));
+        }
+        let of_handle = |task: &&mut Task| task.handle == handle;
+        let task = self.tasks.all.iter_mut().find(of_handle);
+        let task = task.ok_or_else(|| Kind::ResourceNotFound.error("Task does not exist."))?;
         if task.status != Status::Running {
             return Err(Kind::UnsupportedOperation
                 .error("Only a message movement task that is running can be cancelled."));
@@ -191,12 +216,16 @@ impl Engine {
         while let Some((index, at)) = self
             .tasks
             .running()
-            .map(|(index, task)| (index, task.next))
+            .map(|(index, task)| (index, task.due()))
             .min_by_key(|&(index, at)| (at, index))
             .filter(|&(_, at)| at <= now)
         {
             let task = self.tasks.all[index].clone();
-            let step = self.move_one(&task, at);
+            let step = if at < task.ends() {
+                self.move_one(&task, at)
+            } else {
+                Step::Failed("The task ran for 36 hours, which is the longest that it may.")
+            };
             let task = &mut self.tasks.all[index];
             match step {
                 Step::Moved => {
@@ -214,10 +243,10 @@ impl Engine {
 
     fn move_one(&mut self, task: &Task, at: At) -> Step {
         let Some(source) = self.name_of_arn(&task.source_arn).map(str::to_owned) else {
-            return Step::Failed("SourceQueueDoesNotExist");
+            return Step::Failed(NO_QUEUE);
         };
         let Some(queue) = self.queues.get_mut(&source) else {
-            return Step::Failed("SourceQueueDoesNotExist");
+            return Step::Failed(NO_QUEUE);
         };
         queue.advance(at);
         let Some(ticket) = queue.next_visible(0) else {
@@ -229,19 +258,19 @@ impl Engine {
             .get(ticket)
             .and_then(|it| it.dead_letter_source.clone());
         let destination = match (&task.destination_arn, origin) {
-            (Some(arn), _) => self.name_of_arn(arn).ok_or("DestinationQueueDoesNotExist"),
+            (Some(arn), _) => self.name_of_arn(arn).ok_or(NO_QUEUE),
             (None, Some(arn)) => self
                 .queues
                 .get_key_value(arn.rsplit_once(':').map_or("", |it| it.1))
                 .filter(|(_, queue)| queue.arn == arn)
                 .map(|(name, _)| name.as_str())
-                .ok_or("SourceQueueOfMessageDoesNotExist"),
+                .ok_or(NO_QUEUE),
             (None, None) => Err("CouldNotDetermineMessageSource"),
         }
         .map(str::to_owned);
         let id = self.random.u128(..);
         let Some(queue) = self.queues.get_mut(&source) else {
-            return Step::Failed("SourceQueueDoesNotExist");
+            return Step::Failed(NO_QUEUE);
         };
         let destination = match destination {
             Ok(destination) => destination,
@@ -285,6 +314,18 @@ impl Engine {
             !old
         });
     }
+}
+
+fn handle_of(task_id: &str, source_arn: &str) -> String {
+    let parts = serde_json::json!({"taskId": task_id, "sourceArn": source_arn});
+    STANDARD.encode(parts.to_string())
+}
+
+fn source_of_handle(handle: &str) -> Option<String> {
+    let parts = STANDARD.decode(handle).ok()?;
+    let parts: serde_json::Value = serde_json::from_slice(&parts).ok()?;
+    parts.get("taskId")?.as_str()?;
+    Some(parts.get("sourceArn")?.as_str()?.to_owned())
 }
 
 fn no_resource(parameter: &str) -> ApiError {

@@ -170,7 +170,12 @@ impl Queue {
             message.receives = message.receives.saturating_add(1);
             message.first_received.get_or_insert(now);
         }
-        self.set_state(ticket, State::InFlight { due, received: now });
+        let state = State::InFlight {
+            due,
+            received: now,
+            changed: false,
+        };
+        self.set_state(ticket, state);
         self.order.took_off();
         self.time(due, ticket);
     }
@@ -216,11 +221,17 @@ impl Queue {
         Some(message)
     }
 
-    /// Changes until when a message in flight stays so.
-    pub(crate) fn postpone(&mut self, ticket: Ticket, due: At, received: At) {
-        let state = State::InFlight { due, received };
+    /// Changes until when a message in flight stays so. A receive that is repeated does that
+    /// too (`again`), and stays repeatable.
+    pub(crate) fn postpone(&mut self, ticket: Ticket, due: At, received: At, again: bool) {
+        let state = State::InFlight {
+            due,
+            received,
+            changed: !again,
+        };
+        let before = self.set_state(ticket, state);
         // The same moment again has its timer already.
-        if self.set_state(ticket, state) != Some(state) {
+        if !matches!(before, Some(State::InFlight { due: timed, .. }) if timed == due) {
             self.time(due, ticket);
         }
     }

@@ -1,4 +1,4 @@
-//! Queues as a whole: creating and deleting them, their attributes and tags, purging.
+//! Queues as a whole: creating and deleting them, their attributes, purging.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,17 +9,15 @@ use super::error::{ApiResult, Kind, no_such_queue};
 use super::limits;
 use super::queue::Queue;
 use super::redrive::RedriveAllow;
+use super::tags;
 use crate::local::clock::At;
-
-/// The most tags of a queue.
-const MAX_TAGS: usize = 50;
 
 impl Engine {
     pub(crate) fn create_queue(
         &mut self,
         name: &str,
         mut wanted: BTreeMap<String, String>,
-        tags: BTreeMap<String, String>,
+        new_tags: BTreeMap<String, String>,
         now: At,
     ) -> ApiResult<()> {
         limits::check_queue_name(name)?;
@@ -54,7 +52,7 @@ impl Engine {
             with.set_all(pairs())?;
             let differs = wanted
                 .keys()
-                .find(|name| with.get(name) != queue.attributes.get(name));
+                .find(|name| with.differ(&queue.attributes, name));
             if let Some(attribute) = differs {
                 return Err(Kind::QueueNameExists.error(format!(
                     "A queue already exists with the same name and a different value for attribute {attribute}"
@@ -76,7 +74,7 @@ impl Engine {
         self.check_redrive(&attributes, &arn)?;
         let uid = self.random.u64(..);
         let mut queue = Queue::new(uid, arn, attributes, now);
-        add_tags(&mut queue, tags)?;
+        tags::add(&mut queue, new_tags)?;
         self.queues.insert(name.to_owned(), queue);
         Ok(())
     }
@@ -187,14 +185,10 @@ impl Engine {
         let queue = self.queue(name, now)?;
         let mut attributes = queue.attributes.clone();
         let arn = Arc::clone(&queue.arn);
-        // Whether a queue is FIFO can be said again, but not changed.
-        let pairs = wanted.iter().filter(|(name, value)| {
-            !(attributes.fifo && name.as_str() == "FifoQueue" && value.as_str() == "true")
-        });
-        let pairs: Vec<_> = pairs
-            .map(|(name, value)| (name.as_str(), value.as_str()))
-            .collect();
-        attributes.set_all(pairs.into_iter())?;
+        let pairs = wanted
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()));
+        attributes.set_all(pairs)?;
         if wanted.contains_key("RedrivePolicy") {
             self.check_redrive(&attributes, &arn)?;
         }
@@ -224,39 +218,4 @@ impl Engine {
         queue.purge();
         Ok(())
     }
-
-    pub(crate) fn tag(
-        &mut self,
-        name: &str,
-        tags: BTreeMap<String, String>,
-        now: At,
-    ) -> ApiResult<()> {
-        add_tags(self.queue(name, now)?, tags)
-    }
-
-    pub(crate) fn untag(&mut self, name: &str, keys: &[String], now: At) -> ApiResult<()> {
-        let queue = self.queue(name, now)?;
-        for key in keys {
-            queue.tags.remove(key);
-        }
-        Ok(())
-    }
-}
-
-fn add_tags(queue: &mut Queue, tags: BTreeMap<String, String>) -> ApiResult<()> {
-    for (key, value) in &tags {
-        let key_len = key.chars().count();
-        if !(1..=128).contains(&key_len) || key.starts_with("aws:") || value.chars().count() > 256 {
-            return Err(Kind::InvalidParameterValue.error(format!("The tag '{key}' is invalid.")));
-        }
-    }
-    let mut all = queue.tags.clone();
-    all.extend(tags);
-    if all.len() > MAX_TAGS {
-        return Err(
-            Kind::InvalidParameterValue.error(format!("A queue can have at most {MAX_TAGS} tags."))
-        );
-    }
-    queue.tags = all;
-    Ok(())
 }

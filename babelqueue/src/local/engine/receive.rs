@@ -53,7 +53,7 @@ impl Engine {
                     "The request include parameter that is not valid for this queue type.",
                 ));
             }
-            if let Some(again) = repeat(queue, attempt, request, random, now) {
+            if let Some(again) = repeat(queue, attempt, request, now) {
                 return again;
             }
         }
@@ -96,8 +96,13 @@ impl Engine {
                 if request.quirks.duplicate && !fifo {
                     copies.push(message.clone());
                 }
-                taken.push((ticket, message.receives, now.plus_secs(visibility)));
-                received.push(hand_out(queue.uid, ticket, message, random.u64(..)));
+                let it = Taken {
+                    ticket,
+                    receive: message.receives,
+                    salt: random.u64(..),
+                };
+                taken.push(it);
+                received.push(hand_out(queue.uid, it, message));
             }
         }
         queue.finish();
@@ -148,21 +153,19 @@ impl Engine {
     }
 }
 
-/// Repeats a receive whose answer was lost: the same messages, hidden anew, unless
+/// Repeats a receive whose answer was lost: the same messages and handles, hidden anew, unless
 /// one of them has been deleted, changed or become visible since.
 fn repeat(
     queue: &mut Queue,
     attempt: &str,
     request: &Receive,
-    random: &mut fastrand::Rng,
     now: At,
 ) -> Option<ApiResult<Vec<Received>>> {
     let taken = queue.attempts.find(attempt, now)?.to_vec();
-    let untouched = |&(ticket, receive, due): &Taken| {
-        queue.store.get(ticket).is_some_and(|message| {
-            let hidden =
-                matches!(message.state, State::InFlight { due: until, .. } if until == due);
-            message.receives == receive && hidden
+    let untouched = |it: &Taken| {
+        queue.store.get(it.ticket).is_some_and(|message| {
+            let as_taken = matches!(message.state, State::InFlight { changed: false, .. });
+            message.receives == it.receive && as_taken
         })
     };
     if !taken.iter().all(untouched) {
@@ -175,28 +178,23 @@ fn repeat(
     let visibility = request.visibility.unwrap_or(queue.attributes.visibility);
     let due = now.plus_secs(visibility);
     let mut again = Vec::new();
-    for &(ticket, _, _) in &taken {
-        queue.postpone(ticket, due, now);
-        if let Some(message) = queue.store.get(ticket) {
-            again.push(hand_out(queue.uid, ticket, message, random.u64(..)));
+    for it in taken {
+        queue.postpone(it.ticket, due, now, true);
+        if let Some(message) = queue.store.get(it.ticket) {
+            again.push(hand_out(queue.uid, it, message));
         }
     }
-    let taken = taken
-        .into_iter()
-        .map(|(ticket, receive, _)| (ticket, receive, due))
-        .collect();
-    queue.attempts.remember(attempt, taken, now);
     Some(Ok(again))
 }
 
-fn hand_out(uid: u64, ticket: super::store::Ticket, message: &Message, salt: u64) -> Received {
+fn hand_out(uid: u64, taken: Taken, message: &Message) -> Received {
     let handle = Handle {
         queue: uid,
-        ticket,
-        receive: message.receives,
+        ticket: taken.ticket,
+        receive: taken.receive,
     };
     Received {
         message: message.clone(),
-        handle: handles::write(handle, salt),
+        handle: handles::write(handle, taken.salt),
     }
 }

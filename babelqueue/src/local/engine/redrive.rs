@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::error::{ApiError, ApiResult, invalid_value};
+use super::limits;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RedrivePolicy {
@@ -25,17 +26,22 @@ impl RedrivePolicy {
         let mut max_receives = None;
         for (name, value) in &fields {
             match name.as_str() {
-                "deadLetterTargetArn" => target_arn = value.as_str(),
+                "deadLetterTargetArn" => {
+                    let arn = value.as_str().filter(|arn| limits::is_queue_arn(arn));
+                    target_arn = Some(arn.ok_or_else(|| {
+                        bad("Invalid value for deadLetterTargetArn: it must be the ARN of a queue.")
+                    })?);
+                }
                 "maxReceiveCount" => {
-                    let count = value.as_u64().or_else(|| value.as_str()?.parse().ok());
-                    max_receives = Some(
-                        count
-                            .and_then(|count| u32::try_from(count).ok())
-                            .filter(|count| (1..=1000).contains(count))
-                            .ok_or_else(|| {
-                                bad("Invalid value for maxReceiveCount: it must be between 1 and 1000.")
-                            })?,
-                    );
+                    // Both forms are seen in the documentation: 5 and "5".
+                    let count = match value {
+                        Value::String(text) => limits::decimal(text),
+                        value => value.as_u64().and_then(|count| u32::try_from(count).ok()),
+                    };
+                    let count = count.filter(|count| (1..=1000).contains(count));
+                    max_receives = Some(count.ok_or_else(|| {
+                        bad("Invalid value for maxReceiveCount: it must be between 1 and 1000.")
+                    })?);
                 }
                 _ => {
                     return Err(bad(
@@ -44,18 +50,17 @@ impl RedrivePolicy {
                 }
             }
         }
-        match (target_arn, max_receives) {
-            (Some(target_arn), Some(max_receives)) => Ok(Some(Self {
-                target_arn: target_arn.to_owned(),
-                max_receives,
-            })),
-            (None, _) => Err(bad(
-                "Redrive policy does not contain mandatory attribute: deadLetterTargetArn.",
-            )),
-            (_, None) => Err(bad(
-                "Redrive policy does not contain mandatory attribute: maxReceiveCount.",
-            )),
-        }
+        let missing = |name| {
+            bad(&format!(
+                "Redrive policy does not contain mandatory attribute: {name}."
+            ))
+        };
+        Ok(Some(Self {
+            target_arn: target_arn
+                .ok_or_else(|| missing("deadLetterTargetArn"))?
+                .to_owned(),
+            max_receives: max_receives.ok_or_else(|| missing("maxReceiveCount"))?,
+        }))
     }
 
     pub(crate) fn text(&self) -> String {
@@ -88,15 +93,28 @@ impl RedriveAllow {
         let Ok(Value::Object(fields)) = serde_json::from_str(text) else {
             return Err(bad("Redrive allow policy is not a valid JSON map."));
         };
+        let known = ["redrivePermission", "sourceQueueArns"];
+        if fields.keys().any(|name| !known.contains(&name.as_str())) {
+            return Err(bad(
+                "Only following attributes are supported: [redrivePermission, sourceQueueArns].",
+            ));
+        }
+        let no_arns = || bad("sourceQueueArns must be a list of ARNs of queues.");
         let sources = match fields.get("sourceQueueArns") {
             None => None,
             Some(Value::Array(arns)) => Some(
                 arns.iter()
-                    .map(|arn| arn.as_str().map(str::to_owned))
+                    .map(|arn| {
+                        Some(
+                            arn.as_str()
+                                .filter(|arn| limits::is_queue_arn(arn))?
+                                .to_owned(),
+                        )
+                    })
                     .collect::<Option<Vec<_>>>()
-                    .ok_or_else(|| bad("sourceQueueArns must be a list of ARNs."))?,
+                    .ok_or_else(no_arns)?,
             ),
-            Some(_) => return Err(bad("sourceQueueArns must be a list of ARNs.")),
+            Some(_) => return Err(no_arns()),
         };
         let permission = fields.get("redrivePermission").and_then(Value::as_str);
         match (permission, sources) {

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Engine;
-use super::attribute::{self, RawAttribute, Value};
+use super::attribute::{self, RawAttribute};
 use super::batch::{self, BatchResult};
 use super::dedup::{First, Key};
 use super::error::{ApiResult, Kind, invalid_value, missing};
 use super::limits;
 use super::message::{Attributes, Message, State};
+use super::trace;
 use crate::local::clock::At;
 
 /// A message as a client sends it.
@@ -22,6 +23,8 @@ pub(crate) struct Send {
     pub(crate) system: BTreeMap<String, RawAttribute>,
     pub(crate) group: Option<String>,
     pub(crate) dedup: Option<String>,
+    /// The trace header of the request; one among the system attributes goes before it.
+    pub(crate) trace_header: Option<String>,
 }
 
 /// The answer to one message.
@@ -73,6 +76,7 @@ impl Engine {
         let delay = if fifo { queue.attributes.delay } else { delay };
         let attributes = attribute::check(send.attributes)?;
         let system = attribute::check_system(send.system)?;
+        let trace_header = trace::header_of(&system, send.trace_header);
         if let Some(group) = &send.group {
             limits::check_token("MessageGroupId", group)?;
         }
@@ -129,10 +133,7 @@ impl Engine {
             body: Arc::from(send.body),
             md5,
             attributes,
-            trace_header: system.into_values().next().and_then(|it| match it.value {
-                Value::Text(text) => Some(text.into_boxed_str()),
-                Value::Binary(_) => None,
-            }),
+            trace_header,
             group,
             dedup,
             sequence: sent.sequence.unwrap_or(0),

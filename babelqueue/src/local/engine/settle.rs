@@ -75,7 +75,7 @@ impl Engine {
             queue.surface(ticket);
             queue.ring();
         } else {
-            queue.postpone(ticket, due, received);
+            queue.postpone(ticket, due, received, false);
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::input::{self, parse, require};
+use super::input::{self, parse, require, require_some};
 use super::operation::Operation;
 use super::output::{self, SentMessage, json};
 use super::page::{Page, page};
@@ -15,6 +15,8 @@ pub(crate) struct Call<'a> {
     pub(crate) body: &'a [u8],
     /// Scheme and host, for the URLs in the answer.
     pub(crate) base: &'a str,
+    /// The header `X-Amzn-Trace-Id`, which counts for the messages of a send.
+    pub(crate) trace_header: Option<&'a str>,
     /// The name of the queue, as soon as it is known.
     pub(crate) queue: OnceLock<String>,
 }
@@ -91,7 +93,7 @@ impl Service {
             Operation::SetQueueAttributes => {
                 let input: input::SetAttributes = parse(body)?;
                 let queue = self.queue_of(call, input.queue_url)?;
-                let attributes = require(input.attributes, "Attribute.Name")?;
+                let attributes = require_some(input.attributes, "Attribute.Name")?;
                 self.with(|engine, now| engine.set_attributes(&queue, &attributes, now))?;
                 Ok(empty())
             }
@@ -106,14 +108,14 @@ impl Service {
             Operation::TagQueue => {
                 let input: input::Tags = parse(body)?;
                 let queue = self.queue_of(call, input.queue_url)?;
-                let tags = require(input.tags, "Tags")?;
+                let tags = require_some(input.tags, "Tags")?;
                 self.with(|engine, now| engine.tag(&queue, tags, now))?;
                 Ok(empty())
             }
             Operation::UntagQueue => {
                 let input: input::Tags = parse(body)?;
                 let queue = self.queue_of(call, input.queue_url)?;
-                let keys = require(input.tag_keys, "TagKeys")?;
+                let keys = require_some(input.tag_keys, "TagKeys")?;
                 self.with(|engine, now| engine.untag(&queue, &keys, now))?;
                 Ok(empty())
             }
@@ -162,18 +164,17 @@ impl Service {
     fn send_message(&self, call: &Call<'_>, body: &[u8]) -> ApiResult<Vec<u8>> {
         let mut input: input::SendMessage = parse(body)?;
         let queue = self.queue_of(call, input.queue_url.take())?;
-        let send = input.send()?;
+        let send = input.send(call.trace_header)?;
         let sent = self.with(|engine, now| engine.send(&queue, send, now))?;
         Ok(json(&SentMessage::new(None, &sent)))
     }
 
     fn send_message_batch(&self, call: &Call<'_>, body: &[u8]) -> ApiResult<Vec<u8>> {
-        let input: input::Batch<input::SendMessage> = parse(body)?;
-        let queue = self.queue_of(call, input.queue_url)?;
-        let entries = input.entries.unwrap_or_default();
-        let entries = entries
-            .into_iter()
-            .map(|mut it| (it.id.take().unwrap_or_default(), it.send()));
+        let mut input: input::Batch<input::SendMessage> = parse(body)?;
+        let queue = self.queue_of(call, input.queue_url.take())?;
+        let entries = input
+            .entries()
+            .map(|mut it| (it.id.take().unwrap_or_default(), it.send(call.trace_header)));
         let entries = entries.collect();
         let result = self.with(|engine, now| engine.send_batch(&queue, entries, now))?;
         Ok(output::batch(result, |id, sent| {
@@ -182,9 +183,9 @@ impl Service {
     }
 
     fn delete_message_batch(&self, call: &Call<'_>, body: &[u8]) -> ApiResult<Vec<u8>> {
-        let input: input::Batch<input::Handle> = parse(body)?;
-        let queue = self.queue_of(call, input.queue_url)?;
-        let entries = input.entries.unwrap_or_default().into_iter().map(|it| {
+        let mut input: input::Batch<input::Handle> = parse(body)?;
+        let queue = self.queue_of(call, input.queue_url.take())?;
+        let entries = input.entries().map(|it| {
             let handle = require(it.receipt_handle, "ReceiptHandle");
             (it.id.unwrap_or_default(), handle)
         });
@@ -194,9 +195,9 @@ impl Service {
     }
 
     fn change_visibility_batch(&self, call: &Call<'_>, body: &[u8]) -> ApiResult<Vec<u8>> {
-        let input: input::Batch<input::Handle> = parse(body)?;
-        let queue = self.queue_of(call, input.queue_url)?;
-        let entries = input.entries.unwrap_or_default().into_iter().map(|it| {
+        let mut input: input::Batch<input::Handle> = parse(body)?;
+        let queue = self.queue_of(call, input.queue_url.take())?;
+        let entries = input.entries().map(|it| {
             let change = require(it.receipt_handle, "ReceiptHandle").and_then(|handle| {
                 Ok((handle, require(it.visibility_timeout, "VisibilityTimeout")?))
             });
@@ -211,7 +212,8 @@ impl Service {
     fn list_queues(&self, call: &Call<'_>, body: &[u8]) -> ApiResult<Vec<u8>> {
         let input: input::ListQueues = parse(body)?;
         let prefix = input.queue_name_prefix.unwrap_or_default();
-        let page_of = Page::new(input.max_results, input.next_token)?;
+        let list = format!("{}\n{prefix}", call.operation);
+        let page_of = Page::new(list, input.max_results, input.next_token.as_deref())?;
         let found =
             self.with(|engine, _| page(engine.queue_names(&prefix, &page_of.after), &page_of));
         Ok(found.json("QueueUrls", |name| self.url(call.base, name)))
@@ -220,7 +222,8 @@ impl Service {
     fn list_sources(&self, call: &Call<'_>, body: &[u8]) -> ApiResult<Vec<u8>> {
         let input: input::ListQueues = parse(body)?;
         let queue = self.queue_of(call, input.queue_url)?;
-        let page_of = Page::new(input.max_results, input.next_token)?;
+        let list = format!("{}\n{queue}", call.operation);
+        let page_of = Page::new(list, input.max_results, input.next_token.as_deref())?;
         let found = self.with(|engine, _| {
             Ok(page(
                 engine.dead_letter_sources(&queue, &page_of.after)?,

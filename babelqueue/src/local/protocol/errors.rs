@@ -36,6 +36,7 @@ pub(crate) fn names(kind: Kind) -> Names {
         QueueDoesNotExist => "com.amazonaws.sqs#QueueDoesNotExist", "AWS.SimpleQueueService.NonExistentQueue";
         QueueNameExists => "com.amazonaws.sqs#QueueNameExists", "QueueAlreadyExists";
         ReceiptHandleIsInvalid => "com.amazonaws.sqs#ReceiptHandleIsInvalid", "ReceiptHandleIsInvalid";
+        RequestTooLarge => "com.amazon.coral.service#RequestEntityTooLargeException", "RequestEntityTooLarge";
         ResourceNotFound => "com.amazonaws.sqs#ResourceNotFoundException", "ResourceNotFoundException";
         Serialization => "com.amazon.coral.service#SerializationException", "MalformedInput";
         TooManyEntries => "com.amazonaws.sqs#TooManyEntriesInBatchRequest", "AWS.SimpleQueueService.TooManyEntriesInBatchRequest";

@@ -8,17 +8,15 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use super::object::Object;
 use crate::local::engine::attribute::RawAttribute;
 use crate::local::engine::error::{ApiResult, Kind, missing};
 use crate::local::engine::send::Send;
 
 pub(crate) fn parse<T: DeserializeOwned>(body: &[u8]) -> ApiResult<T> {
     let body = if body.is_empty() { b"{}" } else { body };
-    // serde would take the fields of a struct from an array, too.
-    if body.trim_ascii_start().first() != Some(&b'{') {
-        return Err(Kind::Serialization.error("A request is a JSON object."));
-    }
-    serde_json::from_slice(body).map_err(|error| {
+    let parsed: Result<Object<T>, _> = serde_json::from_slice(body);
+    parsed.map(|it| it.0).map_err(|error| {
         Kind::Serialization.error(format!(
             "The request is not what its operation takes: {error}"
         ))
@@ -27,6 +25,15 @@ pub(crate) fn parse<T: DeserializeOwned>(body: &[u8]) -> ApiResult<T> {
 
 pub(crate) fn require<T>(value: Option<T>, name: &str) -> ApiResult<T> {
     value.ok_or_else(|| missing(name))
+}
+
+/// As [`require`], for lists and maps that must not be empty either.
+pub(crate) fn require_some<T>(value: Option<T>, name: &str) -> ApiResult<T>
+where
+    for<'a> &'a T: IntoIterator,
+{
+    let some = value.filter(|value| value.into_iter().next().is_some());
+    require(some, name)
 }
 
 /// The queue URL of any request, for the fault plan.
@@ -107,15 +114,15 @@ pub(crate) struct SendMessage {
     pub(crate) queue_url: Option<String>,
     message_body: Option<String>,
     delay_seconds: Option<i64>,
-    message_attributes: Map<AttributeValue>,
-    message_system_attributes: Map<AttributeValue>,
+    message_attributes: Map<Object<AttributeValue>>,
+    message_system_attributes: Map<Object<AttributeValue>>,
     message_group_id: Option<String>,
     message_deduplication_id: Option<String>,
 }
 
 impl SendMessage {
-    /// The message that is to be sent.
-    pub(crate) fn send(self) -> ApiResult<Send> {
+    /// The message that is to be sent, by a request with this `X-Amzn-Trace-Id`.
+    pub(crate) fn send(self, trace_header: Option<&str>) -> ApiResult<Send> {
         Ok(Send {
             body: require(self.message_body, "MessageBody")?,
             delay: self.delay_seconds,
@@ -123,14 +130,15 @@ impl SendMessage {
             system: raw_attributes(self.message_system_attributes)?,
             group: self.message_group_id,
             dedup: self.message_deduplication_id,
+            trace_header: trace_header.map(str::to_owned),
         })
     }
 }
 
-fn raw_attributes(map: Map<AttributeValue>) -> ApiResult<BTreeMap<String, RawAttribute>> {
+fn raw_attributes(map: Map<Object<AttributeValue>>) -> ApiResult<BTreeMap<String, RawAttribute>> {
     map.unwrap_or_default()
         .into_iter()
-        .map(|(name, value)| {
+        .map(|(name, Object(value))| {
             let binary = value
                 .binary_value
                 .map(|text| STANDARD.decode(text))
@@ -152,9 +160,17 @@ fn raw_attributes(map: Map<AttributeValue>) -> ApiResult<BTreeMap<String, RawAtt
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
+#[serde(bound = "E: Deserialize<'de>")]
 pub(crate) struct Batch<E> {
     pub(crate) queue_url: Option<String>,
-    pub(crate) entries: Option<Vec<E>>,
+    entries: Option<Vec<Object<E>>>,
+}
+
+impl<E> Batch<E> {
+    /// The entries in their order; none when the list is missing.
+    pub(crate) fn entries(self) -> impl Iterator<Item = E> {
+        self.entries.into_iter().flatten().map(|entry| entry.0)
+    }
 }
 
 #[derive(Deserialize)]

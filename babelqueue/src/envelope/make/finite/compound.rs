@@ -57,6 +57,7 @@ macro_rules! sequence {
             type Ok = C::Ok;
             type Error = C::Error;
 
+            #[inline]
             fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), C::Error> {
                 let index = self.next_index();
                 let element = self.element(value);
@@ -64,6 +65,7 @@ macro_rules! sequence {
                 result.inspect_err(|_| self.failed_at(&index.to_string()))
             }
 
+            #[inline]
             fn end(self) -> Result<C::Ok, C::Error> {
                 self.inner.end()
             }
@@ -82,6 +84,7 @@ macro_rules! structure {
             type Ok = C::Ok;
             type Error = C::Error;
 
+            #[inline]
             fn serialize_field<T: Serialize + ?Sized>(
                 &mut self,
                 key: &'static str,
@@ -96,6 +99,7 @@ macro_rules! structure {
                 self.inner.skip_field(key)
             }
 
+            #[inline]
             fn end(self) -> Result<C::Ok, C::Error> {
                 self.inner.end()
             }
@@ -118,12 +122,14 @@ impl<C: SerializeMap> SerializeMap for Compound<'_, C> {
         Ok(())
     }
 
+    #[inline]
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), C::Error> {
         let element = self.element(value);
         let result = self.inner.serialize_value(&element);
         result.inspect_err(|_| self.failed_at(self.key.as_deref().unwrap_or_default()))
     }
 
+    #[inline]
     fn serialize_entry<K, V>(&mut self, key: &K, value: &V) -> Result<(), C::Error>
     where
         K: Serialize + ?Sized,
@@ -134,6 +140,7 @@ impl<C: SerializeMap> SerializeMap for Compound<'_, C> {
         result.inspect_err(|_| self.failed_at(&key_text(key)))
     }
 
+    #[inline]
     fn end(self) -> Result<C::Ok, C::Error> {
         self.inner.end()
     }
