@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
 use babelqueue::fields;
+use babelqueue::prelude::*;
 use serde_json::json;
 use tracing::field::{Field, Visit};
 use tracing::subscriber::DefaultGuard;
@@ -106,6 +107,29 @@ async fn one_line_for_each_failure_says_what_becomes_of_the_message() {
         assert_eq!(text(line, fields::SETTLEMENT), settlement);
         assert_eq!(text(line, fields::ERROR), error);
         assert_eq!(text(line, fields::MESSAGE_ID).len(), 36);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_urn_that_nobody_takes_is_one_line() {
+    for (strategy, level) in [
+        (UnknownUrn::Fail, Level::ERROR),
+        (UnknownUrn::Delete, Level::WARN),
+        (UnknownUrn::DeadLetter, Level::WARN),
+    ] {
+        let (log, _guard) = Log::start();
+        let bench = Bench::new();
+        bench.put(envelope_of("urn:x:y", "m", "t", &json!({})), &[]);
+        let consumer = bench.consumer().startup_checks(false).unknown_urn(strategy);
+        consumer.build().unwrap().poll().await.unwrap();
+        let lines = log.0.lock().unwrap().clone();
+        let lines: Vec<_> = lines
+            .iter()
+            .filter(|(level, _)| *level <= Level::WARN)
+            .collect();
+        assert_eq!(lines.len(), 1, "{strategy:?}: {lines:?}");
+        assert_eq!(lines[0].0, level);
+        assert_eq!(text(&lines[0].1, fields::URN), "urn:x:y");
     }
 }
 

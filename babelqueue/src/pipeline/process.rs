@@ -255,16 +255,6 @@ impl Pipeline {
 
     async fn unknown_urn(&self, record: &Record, delivery: Delivery) -> Processed {
         let urn = delivery.context().urn().to_owned();
-        tracing::warn!(
-            urn,
-            queue = &*self.queue,
-            message_id = record.message_id,
-            strategy = self
-                .rules
-                .unknown_urn
-                .map_or("unset", |strategy| strategy.as_str()),
-            "no handler takes this URN"
-        );
         let mut hook = HookResult::Absent;
         if let Some(call) = &self.unknown_hook {
             hook = HookResult::Succeeded;
@@ -315,6 +305,18 @@ impl Pipeline {
                 };
                 self.reporter.report(*kind, subject, cause.error);
             }
+        }
+        // Whoever set a strategy is told all the same that it was used.
+        if let (Event::UnknownUrn { .. }, [], Some(strategy)) =
+            (event, decision.reports, self.rules.unknown_urn)
+        {
+            tracing::warn!(
+                { fields::URN } = seen.envelope().map(Envelope::urn),
+                { fields::QUEUE } = &*self.queue,
+                { fields::MESSAGE_ID } = record.message_id,
+                { fields::STRATEGY } = strategy.as_str(),
+                "no handler takes this URN"
+            );
         }
         let settlement = match decision.action {
             Action::Delete => Settlement::Delete,
