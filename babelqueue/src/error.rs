@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::message::PublishError;
 #[cfg(feature = "sqs")]
-use crate::sqs::{BuildError, RunError};
+use crate::sqs::{BatchError, BuildError, FlushError, RunError};
 
 /// What building, publishing or running can fail with: what `main` may return.
 ///
@@ -32,6 +32,16 @@ pub enum Error {
     /// A publish that did not succeed.
     #[error(transparent)]
     Publish(#[from] PublishError),
+
+    /// A batch of which not every message was sent.
+    #[cfg(feature = "sqs")]
+    #[error(transparent)]
+    Batch(#[from] BatchError),
+
+    /// A buffered publisher that could not send everything it had.
+    #[cfg(feature = "sqs")]
+    #[error(transparent)]
+    Flush(#[from] FlushError),
 
     /// A run that ended by itself.
     #[cfg(feature = "sqs")]

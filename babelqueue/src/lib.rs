@@ -32,7 +32,7 @@
 //!
 //! | to … | see |
 //! |---|---|
-//! | make a struct a message and send it | [`BabelMessage`], [`SqsPublisher`] |
+//! | make a struct a message and send it | [`BabelMessage`], [`SqsPublisher`], [`BufferedPublisher`] |
 //! | write a handler, its arguments and its answer | [`babel_handler`], [`FromDelivery`], [`Outcome`], [`HandlerError`] |
 //! | list handlers | [`Router::from_handlers!`], [`Routes`] |
 //! | consume a queue, or several | [`SqsConsumer`], [`ConsumerGroup`], [`policy`] |
@@ -153,7 +153,8 @@ pub use policy::{Backoff, DeadLetterQueue, Jitter, ReportKind, UnknownUrn};
 pub use router::{Route, RouteTable, Routes};
 #[cfg(feature = "sqs")]
 pub use sqs::{
-    BuildError, ConsumerGroup, Handle, RunError, SqsConsumer, SqsPublisher, shutdown_signal,
+    BatchError, BufferedPublisher, BuildError, ConsumerGroup, FlushError, Handle, RunError,
+    SqsConsumer, SqsPublisher, shutdown_signal,
 };
 
 #[cfg(all(doctest, feature = "sqs"))]
@@ -169,7 +170,7 @@ pub mod prelude {
         State, TraceId, UnknownUrn, babel_handler,
     };
     #[cfg(feature = "sqs")]
-    pub use crate::{ConsumerGroup, SqsConsumer, SqsPublisher, shutdown_signal};
+    pub use crate::{BufferedPublisher, ConsumerGroup, SqsConsumer, SqsPublisher, shutdown_signal};
 }
 
 /// Any error, boxed.

@@ -79,12 +79,25 @@ pub trait BabelMessage {
         Self: Serialize + Sized,
         P: Publish + ?Sized,
     {
-        let mut draft = Draft::new(Self::URN, self);
-        if let Ok(draft) = &mut draft {
-            draft.group_id = self.group_id();
-            draft.deduplication_id = self.deduplication_id();
-        }
-        PublishBuilder { publisher, draft }
+        PublishBuilder::new(publisher, Draft::of(self))
+    }
+}
+
+/// So that what takes messages takes references to them as well.
+impl<M: BabelMessage> BabelMessage for &M {
+    const URN: &'static str = M::URN;
+    const ALIASES: &'static [&'static str] = M::ALIASES;
+
+    fn group_id(&self) -> Option<String> {
+        (**self).group_id()
+    }
+
+    fn deduplication_id(&self) -> Option<String> {
+        (**self).deduplication_id()
+    }
+
+    fn schema() -> Option<serde_json::Value> {
+        M::schema()
     }
 }
 
@@ -123,6 +136,9 @@ pub struct Draft {
     pub group_id: Option<String>,
     /// `MessageDeduplicationId` (SPEC §2.3).
     pub deduplication_id: Option<String>,
+    /// The `meta.id` of the message that this one follows from; see
+    /// [`PublishBuilder::caused_by`].
+    pub causation_id: Option<String>,
 }
 
 impl Draft {
@@ -144,7 +160,19 @@ impl Draft {
             delay: None,
             group_id: None,
             deduplication_id: None,
+            causation_id: None,
         })
+    }
+
+    /// Serialises a message and asks it for its group and its deduplication id.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new).
+    pub fn of<M: BabelMessage + Serialize>(message: &M) -> Result<Self, PublishError> {
+        let mut draft = Self::new(M::URN, message)?;
+        draft.group_id = message.group_id();
+        draft.deduplication_id = message.deduplication_id();
+        Ok(draft)
     }
 }
 
@@ -207,6 +235,15 @@ impl<'p, P: Publish + ?Sized> PublishBuilder<'p, P> {
         })
     }
 
+    /// Carries on the trace of the delivery that is being handled, as
+    /// [`continue_trace`](Self::continue_trace) does, and names its message as the cause of this
+    /// one: `meta.ext.babelqueue.causation_id` is the `meta.id` of that message. What else is
+    /// under `meta.ext` stays.
+    pub fn caused_by(self, context: &Context) -> Self {
+        self.continue_trace(context)
+            .set(|draft| draft.causation_id = context.meta().id().map(ToOwned::to_owned))
+    }
+
     /// Adds a rider: a String attribute beside the contract's own (SPEC §2.2). An empty key or
     /// value is skipped, a contract name (`bq-…`) is never taken, a repeated key replaces.
     pub fn header(self, key: impl Into<String>, value: impl Into<String>) -> Self {
@@ -240,6 +277,14 @@ impl<'p, P: Publish + ?Sized> PublishBuilder<'p, P> {
     /// Sets `MessageDeduplicationId`, over what the message's own field says (SPEC §2.3).
     pub fn deduplication_id(self, deduplication_id: impl Into<String>) -> Self {
         self.set(|draft| draft.deduplication_id = Some(deduplication_id.into()))
+    }
+
+    /// The message with everything that was said about it, unsent.
+    ///
+    /// # Errors
+    /// The first mistake that was made in it.
+    pub fn into_draft(self) -> Result<Draft, PublishError> {
+        self.draft
     }
 
     fn set(mut self, change: impl FnOnce(&mut Draft)) -> Self {

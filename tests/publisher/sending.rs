@@ -215,3 +215,107 @@ async fn a_retry_sends_the_very_same_message() {
     );
     assert!(messages[0].body.contains(&sent.message_id));
 }
+
+#[tokio::test(start_paused = true)]
+async fn throttling_and_outages_pass_within_the_time_to_send() {
+    let sqs = server();
+    let builder = || SqsPublisher::builder(sqs.client(), sqs.queue_url("orders"));
+    let on = || sqs.faults().on(Operation::SendMessage);
+    on().times(4).refuse(Refusal::Throttled);
+    on().times(4).refuse(Refusal::ServiceUnavailable);
+    let publisher = builder().build().unwrap();
+    order().publish(&publisher).await.unwrap();
+    assert_eq!(sqs.calls().count(Operation::SendMessage), 9);
+    assert_eq!(visible(&sqs, "orders").len(), 1);
+
+    on().refuse(Refusal::Throttled);
+    let timeout = Duration::from_secs(7);
+    let publisher = builder().send_timeout(timeout).build().unwrap();
+    let started = tokio::time::Instant::now();
+    let error = order()
+        .publish(&publisher)
+        .await
+        .expect_err("it does not pass");
+    assert!(started.elapsed() <= timeout);
+    assert_eq!(error.code(), Some("RequestThrottled"));
+
+    sqs.clear_calls();
+    let three = builder().max_attempts(3).build().unwrap();
+    order().publish(&three).await.expect_err("it does not pass");
+    assert_eq!(sqs.calls().total(), 3);
+    // A client whose own retries are off wants none of the publisher's either.
+    sqs.clear_calls();
+    let off = aws_sdk_sqs::config::retry::RetryConfig::disabled();
+    let config = sqs.client_config().retry_config(off).build();
+    let client = aws_sdk_sqs::Client::from_conf(config);
+    let publisher = SqsPublisher::new(client, sqs.queue_url("orders"));
+    order()
+        .publish(&publisher)
+        .await
+        .expect_err("it does not pass");
+    assert_eq!(sqs.calls().total(), 1);
+}
+
+/// A delivery whose trace is to be carried on.
+fn delivery(body: &str) -> Context {
+    let envelope = babelqueue::Envelope::decode(body).unwrap();
+    let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let headers = [
+        ("traceparent", parent),
+        ("tracestate", "a=1"),
+        ("tenant", "acme"),
+    ];
+    let headers: babelqueue::Headers = headers
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    Context::new(envelope, 0, headers, babelqueue::Source::new("orders"))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_trace_is_carried_on_and_the_cause_is_named() {
+    let sqs = server();
+    let publisher = SqsPublisher::new(sqs.client(), sqs.queue_url("orders"));
+    let body = r#"{"job":"urn:x","trace_id":"t-1","data":{},"meta":{"id":"m-1"},"attempts":0}"#;
+    let ctx = delivery(body);
+    order()
+        .publish(&publisher)
+        .continue_trace(&ctx)
+        .await
+        .unwrap();
+    let publish = order().publish(&publisher).caused_by(&ctx);
+    publish
+        .meta("ext", &json!({ "acme": { "tier": 1 } }))
+        .await
+        .unwrap();
+    let messages = visible(&sqs, "orders");
+    let bodies: Vec<Value> = messages
+        .iter()
+        .map(|message| serde_json::from_str(&message.body).unwrap())
+        .collect();
+    for (message, body) in messages.iter().zip(&bodies) {
+        assert_eq!(body["trace_id"], "t-1");
+        let attributes = attributes(message);
+        assert!(attributes["traceparent"].1.starts_with("00-0af7"));
+        assert_eq!(attributes["tracestate"].1, "a=1");
+        assert!(!attributes.contains_key("tenant"), "only the trace");
+    }
+    assert_eq!(bodies[0]["meta"]["ext"], Value::Null);
+    let cause = json!({ "acme": { "tier": 1 }, "babelqueue": { "causation_id": "m-1" } });
+    assert_eq!(bodies[1]["meta"]["ext"], cause);
+
+    // The library's own headers give way to the caller's (SPEC 2.2).
+    let mut full = order().publish(&publisher).continue_trace(&ctx);
+    for name in ["a", "b", "c", "d"] {
+        full = full.header(name, "v");
+    }
+    full.await.unwrap();
+    let last = visible(&sqs, "orders").pop().unwrap();
+    let names: Vec<_> = last.attributes.keys().map(String::as_str).collect();
+    assert!(names.starts_with(&["a", "b", "bq-created-at"]), "{names:?}");
+    assert!(!names.contains(&"traceparent") && names.contains(&"d"));
+
+    let publish = order().publish(&publisher).meta("ext", &[1]);
+    let error = publish.caused_by(&ctx).await.expect_err("no object");
+    assert!(matches!(error, PublishError::Causation { .. }), "{error}");
+}

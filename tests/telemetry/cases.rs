@@ -4,7 +4,7 @@ use babelqueue::PublishError;
 use babelqueue::envelope::trace_context::{fallback_span_id, trace_id_of};
 use babelqueue::prelude::*;
 use babelqueue::telemetry::Conventions;
-use opentelemetry::trace::{SpanId, TraceId};
+use opentelemetry::trace::{SpanId, SpanKind, TraceId};
 
 use crate::support::{
     Attributes, Bench, PARENT, PARENT_SPAN, PARENT_TRACE, QUEUE, attribute, envelope, id, order,
@@ -58,6 +58,68 @@ async fn c_112_trace_keys_make_an_eleventh_attribute() {
     assert!(
         matches!(error, PublishError::TooManyHeaders { .. }),
         "{error}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn c_112_one_full_entry_of_a_batch_does_not_concern_the_others() {
+    let bench = Bench::new();
+    let publisher = &bench.app.publisher;
+    let full = (0..4).fold(order(&[]).publish(publisher), |publish, i| {
+        publish.header(format!("own-{i}"), "v")
+    });
+    let batch = publisher
+        .batch()
+        .push(order(&[]))
+        .push_publish(full)
+        .push(order(&[]));
+    let sent = batch.await.unwrap();
+    let messages = bench.sqs.snapshot(QUEUE).visible;
+    let spans = bench.named(PUBLISH);
+    assert_eq!((messages.len(), spans.len()), (3, 3));
+    for (place, (message, span)) in messages.iter().zip(&spans).enumerate() {
+        let header = format!("00-{}-{}-01", trace(span), id(span));
+        assert_eq!(
+            rider(message, "traceparent"),
+            (place != 1).then_some(header)
+        );
+        let trace_id = rider(message, "bq-trace-id").unwrap();
+        assert_eq!(trace_id.replace('-', ""), trace(span).to_string());
+        let told = attribute(span, "messaging.message.id");
+        assert_eq!(told.as_ref(), Some(&sent[place].message_id));
+    }
+    bench.poll().await;
+    let traces = |spans: Vec<_>| {
+        let mut traces: Vec<_> = spans.iter().map(|span| trace(span).to_string()).collect();
+        traces.sort();
+        traces
+    };
+    assert_eq!(traces(bench.named(PROCESS)), traces(spans));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_batch_that_is_sent_points_to_each_of_its_messages() {
+    let bench = Bench::with(Conventions::Messaging);
+    bench
+        .app
+        .publisher
+        .publish_batch([order(&[]), order(&[])])
+        .await
+        .unwrap();
+    let (calls, messages): (Vec<_>, Vec<_>) = bench
+        .named("send orders")
+        .into_iter()
+        .partition(|span| span.span_kind == SpanKind::Client);
+    assert_eq!((calls.len(), messages.len()), (1, 2));
+    let linked: Vec<_> = calls[0]
+        .links
+        .iter()
+        .map(|link| link.span_context.span_id())
+        .collect();
+    assert_eq!(linked, messages.iter().map(id).collect::<Vec<_>>());
+    assert_eq!(
+        attribute(&calls[0], "messaging.batch.message_count").as_deref(),
+        Some("2")
     );
 }
 

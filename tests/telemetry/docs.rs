@@ -29,7 +29,7 @@ async fn every_metric_is_on_the_page() {
     bench.poll().await;
     bench.poll().await;
     let documented: BTreeSet<_> = documented().into_iter().map(|(name, _)| name).collect();
-    assert_eq!(documented.len(), 16);
+    assert_eq!(documented.len(), 17);
     for name in bench.metrics() {
         assert!(documented.contains(&*name), "{name}");
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use babelqueue::BufferedPublisher;
 use babelqueue::local::Operation;
 use babelqueue::prelude::*;
 use serde_json::json;
@@ -33,6 +34,45 @@ async fn published_messages_by_urn_and_result() {
     let good = format!("{URN} messaging.operation.name=send");
     let bad = format!("{URN} error.type=delay messaging.operation.name=send");
     assert_eq!(sent, labels([(&good, 2.0), (&bad, 1.0)]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn messages_of_batches_and_buffers() {
+    let bench = Bench::new();
+    let publisher = &bench.app.publisher;
+    let late = order(&[])
+        .publish(publisher)
+        .delay(Duration::from_secs(1000));
+    let batch = publisher.batch().push(order(&[])).push_publish(late);
+    batch.await.unwrap_err();
+    publisher
+        .publish_batch([order(&[]), order(&[])])
+        .await
+        .unwrap();
+
+    let buffered = BufferedPublisher::builder(publisher.clone());
+    let buffered = buffered.linger(Duration::from_secs(10)).build().unwrap();
+    let waiting = order(&[]);
+    let waiting = waiting.publish(&buffered).into_future();
+    let waiting = async {
+        tokio::join!(waiting, async {
+            tokio::time::sleep(Duration::from_secs(5)).await;
+            assert_eq!(bench.metric("babelqueue.publisher.buffered"), one(1.0));
+        })
+    };
+    waiting.await.0.unwrap();
+    assert_eq!(bench.metric("babelqueue.publisher.buffered"), one(0.0));
+    buffered.close().await.unwrap();
+
+    let sent = bench.metric("messaging.client.sent.messages");
+    let row = |error: &str| format!("{URN} {error}messaging.operation.name=send");
+    let expected = [
+        (&*row(""), 3.0),
+        (&*row("error.type=delay "), 1.0),
+        (&*row("error.type=not_attempted "), 1.0),
+    ];
+    assert_eq!(sent, labels(expected));
+    assert_eq!(bench.named("publish urn:babel:orders:created").len(), 5);
 }
 
 #[tokio::test(start_paused = true)]

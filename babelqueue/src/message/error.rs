@@ -5,7 +5,9 @@ use crate::envelope::MakeError;
 
 /// A publish that did not succeed.
 ///
-/// Every variant but [`Send`](PublishError::Send) is found before the network: nothing was sent.
+/// What became of the message is told by [`is_refused`](Self::is_refused) (surely not sent) and
+/// [`is_unknown`](Self::is_unknown) (it may have been), and whether another try makes sense by
+/// [`is_retryable`](Self::is_retryable).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PublishError {
@@ -82,6 +84,28 @@ pub enum PublishError {
         allowed: usize,
     },
 
+    /// SQS refused the message as too large: the queue's `MaximumMessageSize` is lower than the
+    /// publisher's limit (SPEC §2.5).
+    #[error(
+        "`{queue}` does not take a message of {actual} bytes: set `max_message_bytes` to the \
+         queue's `MaximumMessageSize`, or raise that"
+    )]
+    TooLargeForQueue {
+        /// Name of the queue.
+        queue: String,
+        /// UTF-8 bytes of the body plus those of every attribute's name, type and value.
+        actual: usize,
+        /// What SQS said.
+        source: BoxError,
+    },
+
+    /// The causation cannot be written into `meta.ext`.
+    #[error("the causation cannot be written into `meta.ext`: {reason}")]
+    Causation {
+        /// What is wrong with the `ext` that the message has already.
+        reason: &'static str,
+    },
+
     /// A character that SQS refuses (U+FFFE, U+FFFF or a control character) in a value of the
     /// contract.
     #[error("`{field}` holds {character:?} at byte {position}, which SQS refuses")]
@@ -99,21 +123,59 @@ pub enum PublishError {
     Resolve {
         /// Name of the queue.
         queue: String,
+        /// Whether another try may succeed: not when SQS says that there is no such queue.
+        retryable: bool,
         /// What SQS or the SDK said.
         source: BoxError,
     },
 
-    /// The send failed. Unless `refused`, the message may have gone out: it is unknown.
-    #[error("sending to `{queue}` failed")]
+    /// The send failed, retries included. Unless `refused`, the message may have gone out: its
+    /// fate is unknown.
+    #[error("sending to `{queue}` failed{}", code.as_ref().map(|code| format!(" ({code})")).unwrap_or_default())]
     Send {
         /// Name of the queue.
         queue: String,
-        /// Whether SQS answered and refused it, so that it was surely not sent.
+        /// Whether every attempt was refused or never left, so that it was surely not sent.
         refused: bool,
         /// Whether another try may succeed.
         retryable: bool,
-        /// What SQS or the SDK said.
+        /// The code of SQS, when SQS answered.
+        code: Option<String>,
+        /// What SQS or the SDK said of the last attempt.
         source: BoxError,
+    },
+
+    /// The message was held back and never sent, because of another one or for lack of time.
+    #[error("the message was not sent to `{queue}`: {reason}")]
+    NotAttempted {
+        /// Name of the queue.
+        queue: String,
+        /// Why not.
+        reason: &'static str,
+    },
+
+    /// The buffered publisher had no room for the message in time.
+    #[error("the buffer of the publisher of `{queue}` stayed full: the message was not sent")]
+    Full {
+        /// Name of the queue.
+        queue: String,
+    },
+
+    /// The buffered publisher was closed before the message was given to it.
+    #[error("the buffered publisher of `{queue}` is closed: the message was not sent")]
+    Closed {
+        /// Name of the queue.
+        queue: String,
+    },
+
+    /// The buffered publisher ended while it had the message: it was dropped without
+    /// `close`, its time to close was over, or its runtime was shut down.
+    #[error("the buffered publisher of `{queue}` ended while it had the message")]
+    Abandoned {
+        /// Name of the queue.
+        queue: String,
+        /// Whether the message surely was not sent; otherwise its fate is unknown.
+        refused: bool,
     },
 }
 
@@ -133,23 +195,47 @@ impl PublishError {
             Self::Character { .. } => "character",
             Self::Resolve { .. } => "resolve",
             Self::Send { .. } => "send",
+            Self::TooLargeForQueue { .. } => "too_large_for_queue",
+            Self::Causation { .. } => "causation",
+            Self::NotAttempted { .. } => "not_attempted",
+            Self::Full { .. } => "full",
+            Self::Closed { .. } => "closed",
+            Self::Abandoned { .. } => "abandoned",
         }
     }
 
     /// Whether the message was surely not sent; otherwise its fate is unknown.
     pub fn is_refused(&self) -> bool {
         match self {
-            Self::Send { refused, .. } => *refused,
+            Self::Send { refused, .. } | Self::Abandoned { refused, .. } => *refused,
             _ => true,
         }
+    }
+
+    /// Whether the message may have been sent all the same. Sending it again may bring it twice.
+    pub fn is_unknown(&self) -> bool {
+        !self.is_refused()
     }
 
     /// Whether another try, as it stands, may succeed.
     pub fn is_retryable(&self) -> bool {
         match self {
-            Self::Send { retryable, .. } => *retryable,
-            Self::Resolve { .. } => true,
+            Self::Send { retryable, .. } | Self::Resolve { retryable, .. } => *retryable,
+            Self::NotAttempted { .. } | Self::Full { .. } | Self::Abandoned { .. } => true,
             _ => false,
+        }
+    }
+
+    /// Whether the message is too large, by the publisher's limit or by the queue's.
+    pub fn is_too_large(&self) -> bool {
+        matches!(self, Self::TooLarge { .. } | Self::TooLargeForQueue { .. })
+    }
+
+    /// The code with which SQS refused the message, such as `RequestThrottled`.
+    pub fn code(&self) -> Option<&str> {
+        match self {
+            Self::Send { code, .. } => code.as_deref(),
+            _ => None,
         }
     }
 }

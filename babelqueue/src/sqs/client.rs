@@ -57,12 +57,27 @@ impl Clients {
     }
 }
 
-/// A client whose every call ends in time, for publishing.
+/// A client whose every call ends in time, for publishing. The publisher does the retries: it
+/// knows of batches and of order, and the SDK's retry tokens are shared by the whole process.
 pub(super) fn sending(client: &Client, observer: &Observer) -> Client {
     let config = client.config();
-    let bounded =
-        watched(config.to_builder(), observer).timeout_config(bounded(config.timeout_config()));
+    let bounded = watched(config.to_builder(), observer)
+        .timeout_config(bounded(config.timeout_config()))
+        .retry_config(RetryConfig::disabled());
     Client::from_conf(bounded.build())
+}
+
+/// What the user's client says of sends: the time for all attempts, and whether there may be more
+/// than one.
+pub(super) fn users_retries(client: &Client) -> (Option<Duration>, bool) {
+    let config = client.config();
+    let timeout = config
+        .timeout_config()
+        .and_then(TimeoutConfig::operation_timeout);
+    let once = config
+        .retry_config()
+        .is_some_and(|retry| retry.max_attempts() <= 1);
+    (timeout, !once)
 }
 
 #[cfg(not(feature = "otel"))]

@@ -1,4 +1,5 @@
-//! Between the SDK's types and ours: received messages become records, attributes go both ways.
+//! Between the SDK's types and ours: received messages become records, attributes go both ways,
+//! and the answer of a batch call is sorted by the entries of its request.
 
 use std::collections::HashMap;
 
@@ -68,4 +69,24 @@ pub(super) fn to_sdk(
         .map(convert)
         .collect::<Result<HashMap<_, _>, _>>()?;
     Ok((!attributes.is_empty()).then_some(attributes))
+}
+
+/// Sorts the answer of a batch call whose entries were numbered from 0, given as what its two
+/// lists say of each id; `none` for an entry that stands in neither. An id that was never sent
+/// is logged.
+pub(super) fn sort_answer<R>(
+    operation: &'static str,
+    entries: usize,
+    answer: impl Iterator<Item = (String, R)>,
+    none: impl Fn() -> R,
+) -> Vec<R> {
+    let mut results: Vec<R> = (0..entries).map(|_| none()).collect();
+    for (id, result) in answer {
+        let place = id.parse::<usize>().ok();
+        match place.and_then(|place| results.get_mut(place)) {
+            Some(entry) => *entry = result,
+            None => tracing::warn!(operation, id, "the answer names an entry that was not sent"),
+        }
+    }
+    results
 }

@@ -15,4 +15,7 @@ pub use consumer::{
     SettleError, ShutdownSignal, SqsConsumer, SqsConsumerBuilder, Stats, shutdown_signal,
 };
 pub use endpoint::EndpointError;
-pub use publisher::{RelayBuilder, SqsPublisher, SqsPublisherBuilder};
+pub use publisher::{
+    BatchError, BufferedPublisher, BufferedPublisherBuilder, FlushError, PublishBatch,
+    RelayBuilder, SqsPublisher, SqsPublisherBuilder,
+};

@@ -16,9 +16,9 @@ use aws_sdk_sqs::operation::{
     get_queue_url::GetQueueUrlError,
     receive_message::{ReceiveMessageError, ReceiveMessageOutput},
     send_message::SendMessageError,
-    send_message_batch::SendMessageBatchError,
+    send_message_batch::{SendMessageBatchError, SendMessageBatchInput},
 };
-use aws_sdk_sqs::types::Message;
+use aws_sdk_sqs::types::{Message, SendMessageBatchRequestEntry};
 use aws_smithy_runtime_api::client::interceptors::context::Error;
 use aws_smithy_runtime_api::client::orchestrator::{Metadata, OrchestratorError};
 use aws_smithy_types::config_bag::{Storable, StoreReplace};
@@ -41,9 +41,13 @@ pub(super) fn watched(
 #[derive(Debug)]
 struct Watch(Observer);
 
-/// When the call began, its retries included.
+/// When the call began, its retries included, and the `traceparent` of each message that it sends
+/// in a batch.
 #[derive(Debug)]
-struct Begun(Instant);
+struct Begun {
+    at: Instant,
+    sent: Vec<Option<String>>,
+}
 
 impl Storable for Begun {
     type Storer = StoreReplace<Self>;
@@ -56,10 +60,18 @@ impl Intercept for Watch {
 
     fn read_before_execution(
         &self,
-        _: &BeforeSerializationInterceptorContextRef<'_>,
+        context: &BeforeSerializationInterceptorContextRef<'_>,
         bag: &mut ConfigBag,
     ) -> Result<(), BoxError> {
-        bag.interceptor_state().store_put(Begun(Instant::now()));
+        let batch = context.input().downcast_ref::<SendMessageBatchInput>();
+        let entries = batch
+            .map(SendMessageBatchInput::entries)
+            .unwrap_or_default();
+        let begun = Begun {
+            at: Instant::now(),
+            sent: entries.iter().map(traceparent_of).collect(),
+        };
+        bag.interceptor_state().store_put(begun);
         Ok(())
     }
 
@@ -73,11 +85,15 @@ impl Intercept for Watch {
             return Ok(());
         };
         let mut error: Option<(_, &(dyn StdError + 'static))> = None;
-        let mut received = Vec::new();
+        let mut messages: Vec<_> = begun
+            .sent
+            .iter()
+            .map(|sent| [sent.as_deref(), None])
+            .collect();
         match context.output_or_error() {
             Some(Ok(output)) => {
                 if let Some(output) = output.downcast_ref::<ReceiveMessageOutput>() {
-                    received = output.messages().iter().map(trace_of).collect();
+                    messages = output.messages().iter().map(trace_of).collect();
                 }
             }
             Some(Err(failed)) => error = Some((kind_of(failed), failed)),
@@ -85,12 +101,17 @@ impl Intercept for Watch {
         }
         self.0.called(&Call {
             operation: metadata.name(),
-            took: begun.0.elapsed(),
+            took: begun.at.elapsed(),
             error,
-            received,
+            messages,
         });
         Ok(())
     }
+}
+
+fn traceparent_of(entry: &SendMessageBatchRequestEntry) -> Option<String> {
+    let attribute = entry.message_attributes()?.get("traceparent")?;
+    attribute.string_value().map(str::to_owned)
 }
 
 /// Its attributes that name its trace: `traceparent` and `bq-trace-id`.

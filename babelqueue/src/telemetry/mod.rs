@@ -41,9 +41,9 @@ mod on;
 
 pub(crate) use counted::Counted;
 #[cfg(not(feature = "otel"))]
-pub(crate) use off::{Handled, InFlight, Metric, Observer, Processing, Settled, Telemetry};
+pub(crate) use off::{Handled, Held, Metric, Observer, Processing, Publishing, Settled, Telemetry};
 #[cfg(feature = "otel")]
-pub(crate) use on::{Call, Handled, InFlight, Metric, Observer, Processing, Settled};
+pub(crate) use on::{Call, Handled, Held, Metric, Observer, Processing, Publishing, Settled};
 #[cfg(feature = "otel")]
 pub use on::{Conventions, Telemetry, TelemetryBuilder};
 

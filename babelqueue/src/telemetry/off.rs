@@ -36,8 +36,12 @@ impl Observer {
         Metric
     }
 
-    pub(crate) fn in_flight(&self) -> InFlight {
-        InFlight
+    pub(crate) fn in_flight(&self) -> Held {
+        Held
+    }
+
+    pub(crate) fn buffered(&self) -> Held {
+        Held
     }
 
     pub(crate) fn unhandled(&self, _outcome: &'static str) {}
@@ -52,7 +56,7 @@ impl Metric {
 
 #[derive(Debug)]
 #[must_use]
-pub(crate) struct InFlight;
+pub(crate) struct Held;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Handled {}

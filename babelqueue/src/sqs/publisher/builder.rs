@@ -1,14 +1,16 @@
 //! The settings of a publisher.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use aws_sdk_sqs::Client;
 
 use super::limits::is_legal_id;
+use super::retry::Retry;
 use super::send::SqsPublisher;
 use super::target::Target;
 use crate::envelope::LANG;
-use crate::policy::is_fifo;
+use crate::policy::{Backoff, is_fifo};
 use crate::sqs::consumer::BuildError;
 use crate::sqs::{client, endpoint};
 use crate::telemetry::Telemetry;
@@ -25,6 +27,8 @@ pub(super) struct Settings {
     pub(super) lang: Cow<'static, str>,
     pub(super) max_message_bytes: usize,
     pub(super) telemetry: Telemetry,
+    pub(super) read_queue_limit: bool,
+    pub(super) retry: Retry,
 }
 
 /// Makes an [`SqsPublisher`]; start with [`SqsPublisher::builder`].
@@ -46,6 +50,8 @@ impl SqsPublisherBuilder {
             lang: Cow::Borrowed(LANG),
             max_message_bytes: MAX_MESSAGE_BYTES,
             telemetry: Telemetry::default(),
+            read_queue_limit: false,
+            retry: retry(&client),
         };
         Self {
             client,
@@ -84,8 +90,9 @@ impl SqsPublisherBuilder {
         self
     }
 
-    /// The largest message in bytes, attributes included: 1,048,576 unless set. Lower it for a
-    /// queue with a lower `MaximumMessageSize`.
+    /// The largest message in bytes, attributes included, and the most that goes into one request
+    /// of a batch: 1,048,576 unless set (SPEC §2.5). Lower it for a queue with a lower
+    /// `MaximumMessageSize`, or let [`read_queue_limit`](Self::read_queue_limit) do that.
     pub fn max_message_bytes(mut self, bytes: usize) -> Self {
         self.settings.max_message_bytes = bytes;
         self
@@ -96,6 +103,45 @@ impl SqsPublisherBuilder {
     #[cfg(feature = "otel")]
     pub fn telemetry(mut self, telemetry: Telemetry) -> Self {
         self.settings.telemetry = telemetry;
+        self
+    }
+
+    /// Asks the queue for its `MaximumMessageSize` before the first publish, by one
+    /// `GetQueueAttributes`, and goes by it where it is lower than
+    /// [`max_message_bytes`](Self::max_message_bytes). When it cannot be read, that is logged, and
+    /// not asked again. Off unless set: it takes the permission `sqs:GetQueueAttributes`.
+    pub fn read_queue_limit(mut self, on: bool) -> Self {
+        self.settings.read_queue_limit = on;
+        self
+    }
+
+    /// The pauses between the attempts of a message. Unless set they begin at 100 ms, double up
+    /// to 5 s, and are spread over zero to that ([`Jitter::Full`](crate::Jitter)).
+    ///
+    /// Only what may pass is tried again: throttling, faults of SQS, lost connections and answers,
+    /// and entries of a batch that SQS failed on its own account. Every attempt sends the very
+    /// same message, its id and its deduplication id included.
+    pub fn retry(mut self, backoff: Backoff) -> Self {
+        self.settings.retry.backoff = backoff;
+        self
+    }
+
+    /// The most attempts of one message, the first included; at least 1. Unless set only
+    /// [`send_timeout`](Self::send_timeout) ends them; with a client whose own retries are
+    /// disabled there is one.
+    pub fn max_attempts(mut self, attempts: u32) -> Self {
+        self.settings.retry.max_attempts = Some(attempts);
+        self
+    }
+
+    /// How long a message is tried in all, attempts and pauses: 30 s unless set, or the operation
+    /// timeout of the client if it has one. Up to four minutes, so that on a FIFO queue every
+    /// retry falls into the five minutes in which SQS knows duplicates.
+    ///
+    /// For [`publish_batch`](SqsPublisher::publish_batch) the time runs anew whenever SQS has
+    /// taken a message: a batch of any length may take its time as long as it moves.
+    pub fn send_timeout(mut self, timeout: Duration) -> Self {
+        self.settings.retry.timeout = timeout;
         self
     }
 
@@ -110,8 +156,8 @@ impl SqsPublisherBuilder {
     ///
     /// # Errors
     /// [`BuildError`] when the queue URL does not go with the client's endpoint, the name is not
-    /// one of SQS, the FIFO settings contradict the queue's type, or the size limit is zero or
-    /// beyond what SQS takes.
+    /// one of SQS, the FIFO settings contradict the queue's type, the size limit is zero or beyond
+    /// what SQS takes, or the retries have no attempt, no time or pauses that are no time.
     pub fn build(self) -> Result<SqsPublisher, BuildError> {
         self.check()?;
         Ok(self.assemble(None))
@@ -169,6 +215,18 @@ impl SqsPublisherBuilder {
                 "1 to 1048576 bytes",
             ));
         }
+        settings.retry.check()?;
         Ok(())
+    }
+}
+
+/// What the user's client says of retries stands, and the defaults where it says nothing.
+fn retry(client: &Client) -> Retry {
+    let (timeout, more_than_one) = client::users_retries(client);
+    let default = Retry::default();
+    Retry {
+        timeout: timeout.unwrap_or(default.timeout),
+        max_attempts: (!more_than_one).then_some(1),
+        ..default
     }
 }

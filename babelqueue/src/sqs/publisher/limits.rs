@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::envelope::{CONTRACT_ATTRIBUTES, Envelope, REPLAY_BYPASS, projection};
+use crate::envelope::{self, CONTRACT_ATTRIBUTES, REPLAY_BYPASS};
 use crate::message::PublishError;
 use crate::pipeline::{Attribute, MAX_ATTRIBUTES, check_header_name, refused_character};
 
@@ -57,10 +57,12 @@ pub(super) fn is_legal_id(value: &str) -> bool {
     check_id("", value).is_ok()
 }
 
-/// The contract's attributes of an envelope; a value that SQS refuses is an error.
-pub(super) fn contract_attributes(envelope: &Envelope) -> Result<Vec<Attribute>, PublishError> {
+/// The contract's attributes as they are projected; a value that SQS refuses is an error.
+pub(super) fn contract_attributes<'a>(
+    projected: impl IntoIterator<Item = envelope::Attribute<'a>>,
+) -> Result<Vec<Attribute>, PublishError> {
     let mut attributes = Vec::with_capacity(CONTRACT_ATTRIBUTES.len());
-    for attribute in projection(envelope) {
+    for attribute in projected {
         if let Some((position, character)) = refused_character(&attribute.value) {
             return Err(PublishError::Character {
                 field: attribute.name,

@@ -62,8 +62,10 @@ impl<'p> IntoFuture for RelayBuilder<'p> {
             options,
         } = self;
         Box::pin(async move {
-            let request = from_encoded(body, options, publisher.queue(), publisher.settings())?;
-            publisher.perform(request).await
+            publisher.check()?;
+            let frame = publisher.frame(publisher.max_bytes().await);
+            let request = from_encoded(body, options, frame)?;
+            publisher.perform(&request).await
         })
     }
 }

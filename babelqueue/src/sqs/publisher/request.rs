@@ -7,11 +7,13 @@ use std::time::Duration;
 use sha2::{Digest as _, Sha256};
 
 use super::builder::Settings;
+use super::causation::add_causation;
+use super::failure::Accepted;
 use super::limits::{
     add_headers, check_id, contract_attributes, delay_seconds, is_legal_id, shed_trace,
 };
-use crate::envelope::{Envelope, projection_of};
-use crate::message::{Draft, PublishError};
+use crate::envelope::{Envelope, projection, projection_of};
+use crate::message::{Draft, PublishError, Published};
 use crate::pipeline::{Attribute, refused_character, size_of_message};
 
 /// One message as it goes to SQS.
@@ -22,9 +24,30 @@ pub(super) struct Request {
     pub(super) delay_seconds: Option<i32>,
     pub(super) group_id: Option<String>,
     pub(super) deduplication_id: Option<String>,
+    /// What SQS counts: body and attributes, in bytes.
+    pub(super) size: usize,
     /// `meta.id` and `trace_id`, to be returned.
     pub(super) message_id: String,
     pub(super) trace_id: String,
+}
+
+impl Request {
+    /// What the caller is told when SQS has taken it.
+    pub(super) fn published(&self, accepted: Accepted) -> Published {
+        let mut published = Published::new(&self.message_id, &self.trace_id);
+        published.sqs_message_id = accepted.sqs_message_id;
+        published.sequence_number = accepted.sequence_number;
+        published
+    }
+}
+
+/// Where a message goes, and what the publisher says of all of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame<'a> {
+    pub(super) queue: &'a str,
+    pub(super) settings: &'a Settings,
+    /// The limit in force, in bytes.
+    pub(super) max_bytes: usize,
 }
 
 /// What a caller may say of one send beside the body.
@@ -37,14 +60,13 @@ pub(super) struct Options {
 }
 
 /// Makes the envelope of a draft and the request around it.
-pub(super) fn from_draft(
-    draft: Draft,
-    queue: &str,
-    settings: &Settings,
-) -> Result<Request, PublishError> {
+pub(super) fn from_draft(mut draft: Draft, frame: Frame<'_>) -> Result<Request, PublishError> {
+    if let Some(causation_id) = &draft.causation_id {
+        add_causation(&mut draft.meta, causation_id)?;
+    }
     let mut builder = Envelope::builder(draft.urn)
-        .queue(queue.to_owned())
-        .lang(settings.lang.clone())
+        .queue(frame.queue.to_owned())
+        .lang(frame.settings.lang.clone())
         .data_json(draft.data);
     if let Some(trace_id) = draft.trace_id {
         builder = builder.trace_id(trace_id);
@@ -53,7 +75,7 @@ pub(super) fn from_draft(
         builder = builder.meta_extra(key, json);
     }
     let envelope = builder.build()?;
-    let attributes = contract_attributes(&envelope)?;
+    let attributes = contract_attributes(projection(&envelope))?;
     let message_id = envelope.meta().id().unwrap_or_default().to_owned();
     let trace_id = envelope.trace_id().unwrap_or_default().to_owned();
     let options = Options {
@@ -63,22 +85,14 @@ pub(super) fn from_draft(
         deduplication_id: draft.deduplication_id,
     };
     let identity = (message_id, trace_id);
-    finish(
-        envelope.into_body(),
-        attributes,
-        identity,
-        options,
-        queue,
-        settings,
-    )
+    finish(envelope.into_body(), attributes, identity, options, frame)
 }
 
 /// Makes the request of an encoded envelope, which goes out as it is (relay, SPEC §2.1).
 pub(super) fn from_encoded(
     body: String,
     options: Options,
-    queue: &str,
-    settings: &Settings,
+    frame: Frame<'_>,
 ) -> Result<Request, PublishError> {
     let projected: Vec<_> = projection_of(body.as_bytes()).into_iter().collect();
     let value = |name| {
@@ -88,22 +102,8 @@ pub(super) fn from_encoded(
             .unwrap_or_default()
     };
     let identity = (value("bq-message-id"), value("bq-trace-id"));
-    let mut attributes = Vec::with_capacity(projected.len());
-    for attribute in projected {
-        if let Some((position, character)) = refused_character(&attribute.value) {
-            return Err(PublishError::Character {
-                field: attribute.name,
-                character,
-                position,
-            });
-        }
-        attributes.push(Attribute::text(
-            attribute.name,
-            attribute.kind.as_str(),
-            attribute.value,
-        ));
-    }
-    finish(body, attributes, identity, options, queue, settings)
+    let attributes = contract_attributes(projected)?;
+    finish(body, attributes, identity, options, frame)
 }
 
 fn finish(
@@ -111,9 +111,13 @@ fn finish(
     mut attributes: Vec<Attribute>,
     (message_id, trace_id): (String, String),
     options: Options,
-    queue: &str,
-    settings: &Settings,
+    frame: Frame<'_>,
 ) -> Result<Request, PublishError> {
+    let Frame {
+        queue,
+        settings,
+        max_bytes: allowed,
+    } = frame;
     let delay_seconds = delay_seconds(queue, settings.fifo, options.delay)?;
     let group_id = options
         .group_id
@@ -137,13 +141,15 @@ fn finish(
         });
     }
     add_headers(&mut attributes, options.headers)?;
-    let allowed = settings.max_message_bytes;
     if size_of_message(&body, &attributes) > allowed {
         shed_trace(&mut attributes);
     }
-    let actual = size_of_message(&body, &attributes);
-    if actual > allowed {
-        return Err(PublishError::TooLarge { actual, allowed });
+    let size = size_of_message(&body, &attributes);
+    if size > allowed {
+        return Err(PublishError::TooLarge {
+            actual: size,
+            allowed,
+        });
     }
     Ok(Request {
         body,
@@ -151,6 +157,7 @@ fn finish(
         delay_seconds,
         group_id,
         deduplication_id,
+        size,
         message_id,
         trace_id,
     })

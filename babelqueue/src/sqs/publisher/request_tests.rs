@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::pipeline::Value;
+use crate::sqs::publisher::retry::Retry;
 
 fn settings(fifo: bool) -> Settings {
     Settings {
@@ -11,6 +12,16 @@ fn settings(fifo: bool) -> Settings {
         lang: "rust".into(),
         max_message_bytes: 1_048_576,
         telemetry: Default::default(),
+        read_queue_limit: false,
+        retry: Retry::default(),
+    }
+}
+
+fn frame(settings: &Settings) -> Frame<'_> {
+    Frame {
+        queue: ["orders", "orders.fifo"][usize::from(settings.fifo)],
+        settings,
+        max_bytes: settings.max_message_bytes,
     }
 }
 
@@ -23,15 +34,7 @@ fn draft() -> Draft {
 }
 
 fn made(draft: Draft, settings: &Settings) -> Result<Request, PublishError> {
-    from_draft(
-        draft,
-        if settings.fifo {
-            "orders.fifo"
-        } else {
-            "orders"
-        },
-        settings,
-    )
+    from_draft(draft, frame(settings))
 }
 
 #[test]
@@ -128,14 +131,14 @@ fn a_foreign_id_that_sqs_refuses_is_hashed() {
         ..Options::default()
     };
     let request =
-        from_encoded(body.clone(), options.clone(), "q.fifo", &settings(true)).expect("a request");
+        from_encoded(body.clone(), options.clone(), frame(&settings(true))).expect("a request");
     let id = request.deduplication_id.expect("an id");
     assert!(
         id.len() == 64 && id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')),
         "{id}"
     );
     assert_eq!(request.body, body, "relayed byte for byte");
-    let again = from_encoded(body, options, "q.fifo", &settings(true)).expect("a request");
+    let again = from_encoded(body, options, frame(&settings(true))).expect("a request");
     assert_eq!(
         again.deduplication_id,
         Some(id),

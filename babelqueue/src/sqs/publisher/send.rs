@@ -1,20 +1,20 @@
-//! [`SqsPublisher`]: sends one message by one `SendMessage`.
+//! [`SqsPublisher`]: sends single messages by `SendMessage`, and again if need be.
 
 use std::sync::Arc;
 
 use aws_sdk_sqs::Client;
-use aws_sdk_sqs::error::{ProvideErrorMetadata, SdkError};
-use aws_sdk_sqs::operation::send_message::SendMessageError;
 use serde::Serialize;
+use tokio::sync::OnceCell;
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::builder::{Settings, SqsPublisherBuilder};
+use super::failure::Failure;
 use super::relay::RelayBuilder;
-use super::request::{Request, from_draft};
+use super::request::{Frame, Request, from_draft};
 use super::target::Target;
 use crate::BoxFuture;
 use crate::message::{Draft, Publish, PublishBuilder, PublishError, Published};
 use crate::sqs::consumer::BuildError;
-use crate::sqs::convert::to_sdk;
 use crate::telemetry::Observer;
 
 /// Publishes messages to one queue. Cheap to clone and meant to be shared.
@@ -49,6 +49,8 @@ struct Inner {
     observer: Observer,
     /// What is wrong with the settings: told by every publish, before any call.
     mistake: Option<BuildError>,
+    /// What the queue says, once it was asked.
+    queue_limit: OnceCell<Option<usize>>,
 }
 
 impl SqsPublisher {
@@ -78,6 +80,7 @@ impl SqsPublisher {
                 settings,
                 observer,
                 mistake,
+                queue_limit: OnceCell::new(),
             }),
         }
     }
@@ -115,74 +118,81 @@ impl SqsPublisher {
         &self.inner.settings
     }
 
-    /// Performs a finished request.
-    pub(super) async fn perform(&self, request: Request) -> Result<Published, PublishError> {
-        let Inner { client, target, .. } = &*self.inner;
-        if let Some(mistake) = &self.inner.mistake {
-            return Err(PublishError::Publisher(mistake.clone().into()));
-        }
-        let url = target.url(client).await?;
-        let failed = |refused, retryable, source| PublishError::Send {
-            queue: target.name().to_owned(),
-            refused,
-            retryable,
-            source,
-        };
-        let attributes =
-            to_sdk(request.attributes).map_err(|error| failed(true, false, error.into()))?;
-        let call = client
-            .send_message()
-            .queue_url(&*url)
-            .message_body(request.body)
-            .set_message_attributes(attributes)
-            .set_delay_seconds(request.delay_seconds)
-            .set_message_group_id(request.group_id)
-            .set_message_deduplication_id(request.deduplication_id)
-            .send();
-        // The SDK's future is large: one box keeps it out of every caller's.
-        let answer = Box::pin(call).await.map_err(|error| {
-            let (refused, retryable) = fate(&error);
-            failed(refused, retryable, error.into())
-        })?;
-        let mut published = Published::new(request.message_id, request.trace_id);
-        published.sqs_message_id = answer.message_id;
-        published.sequence_number = answer.sequence_number;
-        Ok(published)
+    pub(super) fn observer(&self) -> &Observer {
+        &self.inner.observer
     }
-}
 
-/// Whether a failed send was surely not taken, and whether another try may succeed.
-fn fate(error: &SdkError<SendMessageError>) -> (bool, bool) {
-    match error {
-        // Never left the process.
-        SdkError::ConstructionFailure(_) => (true, false),
-        SdkError::DispatchFailure(failure) => {
-            // A connection that was never made sent nothing.
-            let refused = failure.is_user();
-            (refused, !refused)
+    pub(super) fn client(&self) -> &Client {
+        &self.inner.client
+    }
+
+    /// The queue's URL, asked for once when only its name is known.
+    pub(super) async fn url(&self) -> Result<Arc<str>, Failure> {
+        self.inner.target.url(&self.inner.client).await
+    }
+
+    /// Fails when the publisher cannot work at all.
+    pub(super) fn check(&self) -> Result<(), PublishError> {
+        match &self.inner.mistake {
+            Some(mistake) => Err(PublishError::Publisher(mistake.clone().into())),
+            None => Ok(()),
         }
-        SdkError::ServiceError(answer) => {
-            let throttled = answer.err().is_request_throttled()
-                || matches!(
-                    answer.err().code(),
-                    Some("ThrottlingException" | "Throttling")
-                );
-            let server = answer.raw().status().as_u16() >= 500;
-            // A server's fault may come after the message was taken.
-            (!server, throttled || server)
+    }
+
+    /// The limit of a message and of a request, in bytes.
+    pub(super) async fn max_bytes(&self) -> usize {
+        let settings = self.settings();
+        if !settings.read_queue_limit {
+            return settings.max_message_bytes;
         }
-        _ => (false, true),
+        let limit = self.inner.queue_limit.get_or_init(|| self.ask_for_limit());
+        let own = settings.max_message_bytes;
+        limit.await.map_or(own, |limit| own.min(limit))
+    }
+
+    /// What every message of this publisher is made with.
+    pub(super) fn frame(&self, max_bytes: usize) -> Frame<'_> {
+        Frame {
+            queue: self.queue(),
+            settings: self.settings(),
+            max_bytes,
+        }
+    }
+
+    /// Sends a finished request, again if need be, until the time to send is over.
+    pub(super) async fn perform(&self, request: &Request) -> Result<Published, PublishError> {
+        let retry = &self.settings().retry;
+        let deadline = Instant::now() + retry.timeout;
+        let (mut attempts, mut unknown) = (0_u32, false);
+        loop {
+            attempts = attempts.saturating_add(1);
+            let fate = timeout_at(deadline, self.send_one(request)).await;
+            let failure = match fate.unwrap_or_else(|_| Err(Failure::late())) {
+                Ok(accepted) => return Ok(request.published(accepted)),
+                Err(failure) => failure,
+            };
+            let next = retry.next(attempts, Instant::now(), deadline, fastrand::f64());
+            match next.filter(|_| failure.retryable) {
+                Some(at) => {
+                    unknown |= !failure.refused;
+                    sleep_until(at).await;
+                }
+                None => return Err(failure.into_error(self.queue(), request, unknown)),
+            }
+        }
     }
 }
 
 impl Publish for SqsPublisher {
     fn send(&self, mut draft: Draft) -> BoxFuture<'_, Result<Published, PublishError>> {
         Box::pin(async move {
-            let publishing = self.inner.observer.publishing(&mut draft);
-            let result = match from_draft(draft, self.queue(), self.settings()) {
-                Ok(request) => publishing.scope(self.perform(request)).await,
-                Err(error) => Err(error),
+            let publishing = self.observer().publishing(&mut draft);
+            let sending = async {
+                self.check()?;
+                let request = from_draft(draft, self.frame(self.max_bytes().await))?;
+                self.perform(&request).await
             };
+            let result = publishing.scope(sending).await;
             publishing.end(&result);
             result
         })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use aws_sdk_sqs::Client;
 use tokio::sync::OnceCell;
 
-use crate::message::PublishError;
+use super::failure::Failure;
 use crate::policy::{NameError, check_name, is_fifo, queue_name};
 
 #[derive(Clone, Debug)]
@@ -72,7 +72,7 @@ impl Target {
     }
 
     /// The URL; asks SQS at most once, whatever the number of publishes that wait for it.
-    pub(super) async fn url(&self, client: &Client) -> Result<Arc<str>, PublishError> {
+    pub(super) async fn url(&self, client: &Client) -> Result<Arc<str>, Failure> {
         if let Some(url) = self.known_url() {
             return Ok(url);
         }
@@ -81,12 +81,8 @@ impl Target {
         };
         let ask = || async {
             let call = client.get_queue_url().queue_name(&*self.name).send();
-            let answer = Box::pin(call)
-                .await
-                .map_err(|source| PublishError::Resolve {
-                    queue: self.name.as_ref().to_owned(),
-                    source: Box::new(source),
-                })?;
+            let answer = Box::pin(call).await;
+            let answer = answer.map_err(|error| Failure::of_call(error).while_resolving())?;
             Ok(answer.queue_url.unwrap_or_default().into())
         };
         resolved.get_or_try_init(ask).await.cloned()

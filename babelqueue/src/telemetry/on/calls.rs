@@ -1,5 +1,5 @@
-//! The calls of SQS: how long they take, and the spans of receives and settlements, which point to
-//! the messages that they are about.
+//! The calls of SQS: how long they take, and the spans of receives, batches and settlements, which
+//! point to the messages that they are about.
 
 use std::error::Error as StdError;
 use std::time::{Duration, SystemTime};
@@ -56,8 +56,8 @@ pub(crate) struct Call<'a> {
     pub(crate) took: Duration,
     /// What went wrong, in one word, and in full.
     pub(crate) error: Option<(&'a str, &'a (dyn StdError + 'static))>,
-    /// `traceparent` and `bq-trace-id` of each message that it brought.
-    pub(crate) received: Vec<[Option<&'a str>; 2]>,
+    /// `traceparent` and `bq-trace-id` of each message that it brought, or sent in a batch.
+    pub(crate) messages: Vec<[Option<&'a str>; 2]>,
 }
 
 impl Observer {
@@ -88,31 +88,32 @@ impl Observer {
 }
 
 impl Observed {
-    /// A receive that brought something, or failed, and a settlement have spans; afterwards, so
-    /// that empty long polls leave none.
+    /// A receive that brought something, or failed, a batch that is sent, and a settlement have
+    /// spans; afterwards, so that empty long polls leave none.
     fn span_of(&self, call: &Call<'_>) -> Option<()> {
         let tracer = self.telemetry.tracer.as_ref()?;
         let current = OtelContext::current();
-        let spans = current.get::<Spans>();
-        let (kind, links): (_, Vec<SpanContext>) = match (call.operation, spans) {
-            ("ReceiveMessage", _) if call.received.is_empty() && call.error.is_none() => {
+        // A message that tells neither has no trace to point to.
+        let of = |[header, trace_id]: &[Option<&str>; 2]| match trace_id {
+            Some(trace_id) => Some(parent::of_message(*header, None, trace_id)),
+            None => parent::of_header((*header)?, None),
+        };
+        let messages = || call.messages.iter().filter_map(of).collect::<Vec<_>>();
+        let (kind, links, parent) = match (call.operation, current.get::<Spans>()) {
+            ("ReceiveMessage", _) if call.messages.is_empty() && call.error.is_none() => {
                 return None;
             }
-            ("ReceiveMessage", _) => {
-                // A message without either has no trace to point to.
-                let of = |[header, trace_id]: &[Option<&str>; 2]| match trace_id {
-                    Some(trace_id) => Some(parent::of_message(*header, None, trace_id)),
-                    None => parent::of_header((*header)?, None),
+            ("ReceiveMessage", _) => ("receive", messages(), OtelContext::new()),
+            ("SendMessageBatch", _) => ("send", messages(), current),
+            // Of one message it is a part of its trace; of several it can only point to theirs.
+            (_, Some(Spans(spans))) => {
+                let parent = match &spans[..] {
+                    [only] => OtelContext::new().with_remote_span_context(only.clone()),
+                    _ => OtelContext::new(),
                 };
-                ("receive", call.received.iter().filter_map(of).collect())
+                ("settle", spans.clone(), parent)
             }
-            (_, Some(Spans(spans))) => ("settle", spans.clone()),
             _ => return None,
-        };
-        // Of one message it is a part of its trace; of several it can only point to theirs.
-        let parent = match &links[..] {
-            [only] if kind == "settle" => OtelContext::new().with_remote_span_context(only.clone()),
-            _ => OtelContext::new(),
         };
         let count = i64::try_from(links.len()).unwrap_or(i64::MAX);
         let attributes = [

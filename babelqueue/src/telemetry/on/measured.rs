@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use opentelemetry::KeyValue;
-use opentelemetry::metrics::Counter;
+use opentelemetry::metrics::{Counter, UpDownCounter};
 
 use super::Counted;
 use super::attributes::{OUTCOME, URN};
 use super::labels::OTHER;
+use super::metrics::Instruments;
 use super::observer::{Observed, Observer};
 
 /// A counter of one queue.
@@ -32,31 +33,39 @@ impl std::fmt::Debug for Metric {
     }
 }
 
-/// A message that is in flight, while this exists.
+/// A message that counts for a level, while this exists.
 #[must_use]
-pub(crate) struct InFlight {
+pub(crate) struct Held {
     observed: Option<Arc<Observed>>,
+    level: fn(&Instruments) -> &UpDownCounter<i64>,
 }
 
-impl InFlight {
+impl Held {
+    fn new(observer: &Observer, level: fn(&Instruments) -> &UpDownCounter<i64>) -> Self {
+        let observed = observer.observed.clone();
+        let held = Self { observed, level };
+        held.count(1);
+        held
+    }
+
     fn count(&self, by: i64) {
         if let Some(observed) = &self.observed
             && let Some(instruments) = &observed.telemetry.instruments
         {
-            instruments.in_flight.add(by, &observed.labels);
+            (self.level)(instruments).add(by, &observed.labels);
         }
     }
 }
 
-impl Drop for InFlight {
+impl Drop for Held {
     fn drop(&mut self) {
         self.count(-1);
     }
 }
 
-impl std::fmt::Debug for InFlight {
+impl std::fmt::Debug for Held {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("InFlight")
+        f.write_str("Held")
     }
 }
 
@@ -71,11 +80,13 @@ impl Observer {
     }
 
     /// A message is in flight.
-    pub(crate) fn in_flight(&self) -> InFlight {
-        let observed = self.observed.clone();
-        let in_flight = InFlight { observed };
-        in_flight.count(1);
-        in_flight
+    pub(crate) fn in_flight(&self) -> Held {
+        Held::new(self, |instruments| &instruments.in_flight)
+    }
+
+    /// A message is in the buffer of a publisher.
+    pub(crate) fn buffered(&self) -> Held {
+        Held::new(self, |instruments| &instruments.buffered)
     }
 
     /// A message was decided about that no handler had.

@@ -28,6 +28,7 @@ pub(super) struct Instruments {
     pub(super) calls: Histogram<f64>,
     pub(super) in_flight: UpDownCounter<i64>,
     pub(super) running: UpDownCounter<i64>,
+    pub(super) buffered: UpDownCounter<i64>,
     counted: [Counter<u64>; Counted::ALL.len()],
 }
 
@@ -77,6 +78,10 @@ impl Instruments {
                 "Messages received and not settled.",
             ),
             running: level("babelqueue.consumer.running", "Handlers running."),
+            buffered: level(
+                "babelqueue.publisher.buffered",
+                "Messages in the buffer of a publisher, those in a call included.",
+            ),
             counted: Counted::ALL.map(|counted| {
                 let (name, unit, text) = counted.described();
                 counter(name, unit, text)

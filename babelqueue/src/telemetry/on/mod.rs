@@ -15,8 +15,9 @@ mod settings;
 use super::{Counted, Failure};
 
 pub(crate) use calls::{Call, Handled, Settled};
-pub(crate) use measured::{InFlight, Metric};
+pub(crate) use measured::{Held, Metric};
 pub(crate) use observer::Observer;
 pub(crate) use processing::Processing;
+pub(crate) use publishing::Publishing;
 
 pub use settings::{Conventions, Telemetry, TelemetryBuilder};

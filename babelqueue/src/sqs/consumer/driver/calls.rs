@@ -16,7 +16,7 @@ use crate::pipeline::DeadLetterMessage;
 use crate::sqs::consumer::error::{RunError, SettleError};
 use crate::sqs::consumer::facts::QueueFacts;
 use crate::sqs::consumer::shared::Shared;
-use crate::sqs::convert::to_sdk;
+use crate::sqs::convert::{sort_answer, to_sdk};
 use crate::{BoxError, BoxFuture};
 
 /// Most entries of a batch call.
@@ -198,35 +198,26 @@ pub(super) fn send(
     })
 }
 
-/// Sorts the answer of a batch call by position; what stands in neither list has no result.
+/// What the answer of a batch call says of each entry.
 fn entry_results<'a>(
     operation: &'static str,
     entries: usize,
     successful: impl Iterator<Item = &'a str>,
     failed: &[BatchResultErrorEntry],
 ) -> Vec<EntryResult> {
-    let mut results: Vec<EntryResult> = (0..entries)
-        .map(|_| Err(SettleError::NoResult { operation }))
-        .collect();
-    let mut set = |id: &str, result: EntryResult| match id
-        .parse::<usize>()
-        .ok()
-        .and_then(|position| results.get_mut(position))
-    {
-        Some(entry) => *entry = result,
-        None => tracing::warn!(operation, id, "the answer names an entry that was not sent"),
+    let refused = |entry: &BatchResultErrorEntry| SettleError::Refused {
+        operation,
+        code: entry.code.clone(),
+        message: entry.message.clone().unwrap_or_default(),
+        sender_fault: entry.sender_fault,
     };
-    successful.for_each(|id| set(id, Ok(())));
-    for entry in failed {
-        let error = SettleError::Refused {
-            operation,
-            code: entry.code.clone(),
-            message: entry.message.clone().unwrap_or_default(),
-            sender_fault: entry.sender_fault,
-        };
-        set(&entry.id, Err(error));
-    }
-    results
+    let failed = failed
+        .iter()
+        .map(|entry| (entry.id.clone(), Err(refused(entry))));
+    let answer = successful.map(|id| (id.to_owned(), Ok(()))).chain(failed);
+    sort_answer(operation, entries, answer, || {
+        Err(SettleError::NoResult { operation })
+    })
 }
 
 fn all_failed(

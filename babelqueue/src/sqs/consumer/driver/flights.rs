@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::lease::Lease;
 use crate::pipeline::{DeliveryNumber, Processed, Record, Subject};
-use crate::telemetry::{InFlight, Settled};
+use crate::telemetry::{Held, Settled};
 
 /// Names a message in flight, in the order of receipt.
 pub(super) type Key = u64;
@@ -37,7 +37,7 @@ pub(super) struct Flight {
     pub(super) processed: Option<Processed>,
     pub(super) delete_tries: u32,
     /// Counts it as in flight.
-    pub(super) _gauge: InFlight,
+    pub(super) _gauge: Held,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
