@@ -9,6 +9,8 @@
 
 mod client;
 mod hand_written;
+// Memory is the consumer's affair.
+#[allow(dead_code)]
 #[path = "../consumer_bench/measure.rs"]
 mod measure;
 mod order;
