@@ -75,6 +75,8 @@ pub fn derive_from_ref(input: TokenStream) -> TokenStream {
 ///
 /// | option | meaning |
 /// |---|---|
+/// | `batch` | takes many messages of its URN at a time: the first argument is a `Batch<T>`, the others are `FromBatch` |
+/// | `per_attribute = "name"` | with `batch`: one call for each value of this message attribute, and one for those without it |
 /// | `fallback` | takes every URN that has no handler; the first argument is `&Envelope` |
 /// | `state = App` | pins the state, so that what it lacks is reported at the argument |
 /// | `crate = "path"` | where babelqueue is found, when not at `::babelqueue` |

@@ -9,8 +9,9 @@ pub use serde_json::Value;
 pub use crate::BoxFuture;
 pub use crate::context::Delivery;
 pub use crate::handler::{
-    Absent, FallbackPayload, FromDelivery, FromRef, Handler, HandlerError, HandlerInfo,
-    HandlerResult, IntoOutcome, Payload, SharedState, fallback, payload, rejected,
+    Absent, Batch, BatchRule, FallbackPayload, FromBatch, FromDelivery, FromRef, Handler,
+    HandlerError, HandlerInfo, HandlerResult, Input, IntoOutcome, Payload, SharedState, fallback,
+    gather, payload, rejected,
 };
 pub use crate::message::BabelMessage;
 pub use crate::router::{
@@ -22,6 +23,10 @@ pub use crate::router::{
 #[derive(Debug)]
 pub struct Probe<T>(PhantomData<fn() -> T>);
 
+/// Asks the same of what a batch handler takes first.
+#[derive(Debug)]
+pub struct BatchProbe<B>(PhantomData<fn() -> B>);
+
 impl<T: BabelMessage> Probe<T> {
     pub const BABEL_URN: Option<&'static str> = Some(T::URN);
     pub const BABEL_ALIASES: &'static [&'static str] = T::ALIASES;
@@ -29,6 +34,11 @@ impl<T: BabelMessage> Probe<T> {
 
 impl<T: NotAnObject> Probe<T> {
     pub const BABEL_IS_OBJECT: bool = false;
+}
+
+impl<T: BabelMessage> BatchProbe<Batch<T>> {
+    pub const BABEL_URN: Option<&'static str> = Some(T::URN);
+    pub const BABEL_ALIASES: &'static [&'static str] = T::ALIASES;
 }
 
 /// What a type answers that is no message, and nothing known to be written as a number, a string
@@ -40,6 +50,7 @@ pub trait NoMessage {
 }
 
 impl<T> NoMessage for Probe<T> {}
+impl<B> NoMessage for BatchProbe<B> {}
 
 /// Asks a type for its schema, without requiring one.
 #[derive(Debug)]
@@ -174,8 +185,12 @@ pub fn id<I: IdSource>(source: I) -> Option<String> {
 ///
 /// # Errors
 /// Always.
-pub fn absent(delivery: &Delivery) -> HandlerResult {
-    let urn = delivery.context().urn();
+pub fn absent(input: Input<'_>) -> HandlerResult {
+    let gathered = input.all();
+    let urn = gathered
+        .deliveries()
+        .first()
+        .map_or("", |delivery| delivery.context().urn());
     Err(HandlerError::new(format!(
         "the handler of {urn} is not compiled in"
     )))
@@ -183,6 +198,9 @@ pub fn absent(delivery: &Delivery) -> HandlerResult {
 
 /// Requires that an argument can be had from the pinned state.
 pub fn state_offers<'d, S, E: FromDelivery<'d, S>>() {}
+
+/// The same of a batch handler's argument.
+pub fn state_offers_batch<'d, S, E: FromBatch<'d, S>>() {}
 
 /// Shows a router as its table.
 ///

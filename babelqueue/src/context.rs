@@ -52,6 +52,10 @@ pub struct Context {
     source: Source,
     claim_token: OnceLock<String>,
     lease: Lease,
+    /// Boxed, because few deliveries have one.
+    span: Option<Box<tracing::Span>>,
+    #[cfg(feature = "lambda")]
+    invocation: Option<crate::invocation::Invocation>,
 }
 
 /// What SQS said of a delivery (SPEC §2.6).
@@ -95,6 +99,9 @@ impl Context {
             source,
             claim_token: OnceLock::new(),
             lease: Lease::new(),
+            span: None,
+            #[cfg(feature = "lambda")]
+            invocation: None,
         }
     }
 
@@ -110,6 +117,35 @@ impl Context {
     pub fn with_lease(mut self, lease: Lease) -> Self {
         self.lease = lease;
         self
+    }
+
+    /// Puts the span of this message in, for handlers that work on several at a time.
+    #[must_use]
+    pub fn with_span(mut self, span: tracing::Span) -> Self {
+        self.span = Some(Box::new(span));
+        self
+    }
+
+    /// The span of this message in a batch (SPEC §4.5); a disabled one elsewhere: a handler of one
+    /// message runs inside of its span.
+    pub fn span(&self) -> tracing::Span {
+        self.span
+            .as_deref()
+            .map_or_else(tracing::Span::none, Clone::clone)
+    }
+
+    /// Puts the Lambda invocation in that brought the message: for drivers, and for tests.
+    #[cfg(feature = "lambda")]
+    #[must_use]
+    pub fn with_invocation(mut self, invocation: crate::invocation::Invocation) -> Self {
+        self.invocation = Some(invocation);
+        self
+    }
+
+    /// The Lambda invocation that brought the message, if one did.
+    #[cfg(feature = "lambda")]
+    pub fn invocation(&self) -> Option<&crate::invocation::Invocation> {
+        self.invocation.as_ref()
     }
 
     /// The whole envelope as it came; its `attempts` is the wire value.

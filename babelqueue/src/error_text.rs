@@ -4,6 +4,8 @@
 use std::error::Error as StdError;
 use std::fmt::Write as _;
 
+use crate::panics::fenced;
+
 /// Longest `dead_letter.error`, in bytes (SPEC §2.15).
 pub(crate) const MAX_ERROR_TEXT: usize = 1024;
 
@@ -11,8 +13,15 @@ pub(crate) const MAX_ERROR_TEXT: usize = 1024;
 const MAX_CHAIN_TEXT: usize = 64 * 1024;
 
 /// An error and its causes on one line. Many errors name their cause themselves; it is not
-/// repeated then.
+/// repeated then. The text is the user's code, and may panic.
 pub(crate) fn chain_text(error: &(dyn StdError + 'static)) -> String {
+    fenced(|| chain(error)).unwrap_or_else(|panicked| {
+        tracing::error!("the text of an error cannot be had, its Display {panicked}");
+        format!("an error without a text: its Display {panicked}")
+    })
+}
+
+fn chain(error: &(dyn StdError + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -75,5 +84,25 @@ mod tests {
         let text = chain_text(&error);
         assert!(text.starts_with("level 49: level 48: "), "{text}");
         assert!(cut(text).len() <= 1024);
+    }
+
+    #[derive(Debug)]
+    struct Unspeakable;
+
+    impl std::fmt::Display for Unspeakable {
+        fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            panic!("no words")
+        }
+    }
+
+    impl StdError for Unspeakable {}
+
+    #[test]
+    fn an_error_whose_text_panics_has_a_text() {
+        let text = chain_text(&Unspeakable);
+        assert_eq!(
+            text,
+            "an error without a text: its Display panicked: no words"
+        );
     }
 }

@@ -32,6 +32,10 @@ pub const KIND: &str = "kind";
 pub const SETTLEMENT: &str = "settlement";
 /// The text of an error and its causes.
 pub const ERROR: &str = "error";
+/// The request id of the Lambda invocation.
+pub const REQUEST_ID: &str = "request_id";
+/// How many messages.
+pub const MESSAGES: &str = "messages";
 /// The ending of a message that its handler did not have again.
 pub const ENDING: &str = "ending";
 /// The unknown-URN strategy in force.
@@ -48,7 +52,7 @@ pub const HEADER: &str = "header";
 pub const POINTER: &str = "pointer";
 
 /// All of them.
-pub const ALL: [&str; 19] = [
+pub const ALL: [&str; 21] = [
     QUEUE,
     QUEUE_URL,
     URN,
@@ -61,6 +65,8 @@ pub const ALL: [&str; 19] = [
     KIND,
     SETTLEMENT,
     ERROR,
+    REQUEST_ID,
+    MESSAGES,
     ENDING,
     STRATEGY,
     SECONDS,

@@ -36,9 +36,11 @@
 //! | write a handler, its arguments and its answer | [`babel_handler`], [`FromDelivery`], [`Outcome`], [`HandlerError`] |
 //! | list handlers | [`Router::from_handlers!`], [`Routes`] |
 //! | consume a queue, or several | [`SqsConsumer`], [`ConsumerGroup`], [`policy`] |
+//! | run the same handlers behind AWS Lambda | `lambda`, behind the feature of that name |
 //! | put layers around handlers | [`middleware`] |
 //! | consume what others send: plain JSON, SNS, EventBridge | [`decode`] |
 //! | read or write envelopes by hand | [`envelope`] |
+//! | send messages larger than SQS takes | `payload_store`, behind the features `payload-store` and `s3` |
 //! | see what happens | [`fields`] of log events; `telemetry`, behind the feature `otel` |
 //! | test all of it without a queue | `local`, behind the feature of that name |
 //!
@@ -49,7 +51,11 @@
 #[allow(unused_extern_crates)]
 extern crate self as babelqueue;
 
+#[cfg(feature = "sqs")]
+mod aws;
 pub mod context;
+#[cfg(any(feature = "payload-store", feature = "sqs"))]
+mod digest;
 pub mod envelope;
 mod error;
 #[cfg(feature = "sqs")]
@@ -58,10 +64,18 @@ pub mod fields;
 pub mod handler;
 #[cfg(feature = "idempotency")]
 pub mod idempotency;
+#[cfg(feature = "lambda")]
+mod invocation;
+#[cfg(feature = "lambda")]
+pub mod lambda;
 mod lease;
 #[cfg(feature = "local")]
 pub mod local;
 pub mod message;
+#[cfg(any(feature = "idempotency", feature = "sqs"))]
+mod panics;
+#[cfg(feature = "payload-store")]
+pub mod payload_store;
 #[cfg(feature = "sqs")]
 pub(crate) mod pipeline;
 pub mod policy;
@@ -142,8 +156,11 @@ pub use context::{Context, Delivery, Source};
 pub use envelope::{Envelope, Headers, Meta};
 pub use error::Error;
 pub use handler::{
-    Attempts, FromDelivery, FromRef, HandlerError, Outcome, ResultExt, State, TraceId,
+    Attempts, Batch, FromBatch, FromDelivery, FromRef, HandlerError, Outcome, ResultExt, State,
+    TraceId,
 };
+#[cfg(feature = "lambda")]
+pub use lambda::LambdaConsumer;
 pub use lease::{Lease, Lost};
 pub use message::{BabelMessage, Publish, PublishError, Published};
 pub use names::Router;
@@ -165,9 +182,9 @@ struct Readme;
 pub mod prelude {
     pub use crate::names::Router;
     pub use crate::{
-        Attempts, BabelMessage, Backoff, Context, DeadLetterQueue, Envelope, FromDelivery, FromRef,
-        HandlerError, Headers, Jitter, Meta, Outcome, Publish, ResultExt, RouteTable, Routes,
-        State, TraceId, UnknownUrn, babel_handler,
+        Attempts, BabelMessage, Backoff, Batch, Context, DeadLetterQueue, Envelope, FromDelivery,
+        FromRef, HandlerError, Headers, Jitter, Meta, Outcome, Publish, ResultExt, RouteTable,
+        Routes, State, TraceId, UnknownUrn, babel_handler,
     };
     #[cfg(feature = "sqs")]
     pub use crate::{BufferedPublisher, ConsumerGroup, SqsConsumer, SqsPublisher, shutdown_signal};

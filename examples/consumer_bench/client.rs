@@ -62,7 +62,13 @@ pub(crate) async fn run(mode: &str, url: &str, messages: usize) -> Result<()> {
     let wall = begun.0.elapsed().as_secs_f64();
     let cpu = (measure::cpu()? - begun.1).as_secs_f64();
     let messages = messages as f64;
-    println!("{} {}", messages / wall, cpu * 1000.0 / messages);
+    let sleeps = measure::sleeps()? as f64;
+    println!(
+        "{} {} {}",
+        messages / wall,
+        cpu * 1000.0 / messages,
+        sleeps / messages
+    );
     Ok(())
 }
 

@@ -28,3 +28,17 @@ pub(crate) fn resident() -> Result<usize> {
     let kilobytes: usize = line.trim().trim_end_matches("kB").trim().parse()?;
     Ok(kilobytes * 1024)
 }
+
+/// How often the threads have gone to sleep so far: each time somebody has to wake them.
+pub(crate) fn sleeps() -> Result<usize> {
+    let mut sleeps = 0;
+    for thread in fs::read_dir("/proc/self/task")? {
+        let status = fs::read_to_string(thread?.path().join("status"))?;
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))
+            .ok_or("the thread's status is odd")?;
+        sleeps += line.trim().parse::<usize>()?;
+    }
+    Ok(sleeps)
+}

@@ -9,8 +9,7 @@
 
 mod client;
 mod hand_written;
-// Memory is the consumer's affair.
-#[allow(dead_code)]
+#[expect(dead_code, reason = "memory is measured by the other benchmark only")]
 #[path = "../consumer_bench/measure.rs"]
 mod measure;
 mod order;

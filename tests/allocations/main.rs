@@ -1,6 +1,8 @@
 //! Decoding allocates next to nothing: counted, because a benchmark would not notice one more.
 //! A test binary of its own, because the counter is the allocator of the whole process.
 
+mod in_flight;
+
 use allocation_counter::measure;
 use babelqueue::Envelope;
 use serde::Deserialize;

@@ -291,15 +291,19 @@ async fn decoders_are_asked_one_after_the_other() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_decoder_that_panics_leaves_its_message() {
+async fn a_decoder_that_panics_has_failed() {
     let bench = Bench::new();
     bench.put_raw(RawMessage::new("odd"));
     bench.put("t", &["ok"]);
     let consumer = bench
         .consumer()
-        .decoder(|_: &Foreign<'_>| -> Result<Decoded, BoxError> { panic!("odd") });
+        .decoder(|_: &Foreign<'_>| -> Result<Decoded, BoxError> { panic!("no idea") });
     run(&bench, consumer).await;
     assert_eq!(bench.lab.calls(), ["t/0"]);
-    assert_eq!(bench.lab.kinds(), [ReportKind::Handler]);
-    assert_eq!(bench.left().len(), 1, "nothing is known of it: it is left");
+    assert_eq!(bench.lab.kinds(), [ReportKind::Poison]);
+    let dead = bench.dead_json();
+    assert_eq!(dead.len(), 1);
+    let error = dead[0]["dead_letter"]["error"].as_str().unwrap();
+    assert!(error.contains("panicked: no idea"), "{error}");
+    assert!(bench.left().is_empty());
 }

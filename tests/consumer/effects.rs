@@ -18,7 +18,7 @@ use crate::chaos::{plan_faults, replay};
 use crate::shaky::Shaky;
 use crate::support::{Bench, SECOND};
 
-const MESSAGES: u64 = 40;
+const MESSAGES: u64 = 24;
 const MAX_IN_FLIGHT: usize = 9;
 
 #[derive(Serialize, Deserialize, BabelMessage)]
@@ -249,7 +249,8 @@ impl History {
         self.bench.sqs.faults().clear();
         let published = published.await.unwrap();
         let last = self.start();
-        sleep(1500 * SECOND).await;
+        let settled = self.bench.sqs.wait_until_empty(&self.bench.queue);
+        let _ = tokio::time::timeout(1500 * SECOND, settled).await;
         last.handle.stop();
         last.run.await.unwrap().unwrap();
         self.check(&published, fifo);

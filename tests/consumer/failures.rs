@@ -116,15 +116,65 @@ async fn c_038_a_backoff_beyond_twelve_hours_is_clamped_and_accepted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_panic_in_a_policy_of_the_users_harms_only_its_message() {
-    let bench = Bench::new();
+async fn a_panic_in_a_policy_of_the_users_harms_only_its_message_which_has_an_end() {
+    let bench = Bench::named("orders", [("VisibilityTimeout", "0")]);
     bench.put("bad", &["fail"]);
     bench.put("good", &["sleep=100 ok"]);
-    let consumer = bench.consumer().release_delay(|_| panic!("no delay"));
-    bench.run(consumer, 5 * SECOND).await;
-    assert_eq!(bench.left().len(), 1, "the failed one is left");
-    assert_eq!(bench.lab.kinds(), [ReportKind::Handler; 2]);
+    let consumer = bench
+        .consumer()
+        .release_delay(|_| panic!("no delay"))
+        .visibility_timeout(60 * SECOND)
+        .max_attempts(3)
+        .dead_letter_queue(DeadLetterQueue::default_name());
+    bench.run(consumer, 100 * SECOND).await;
+    // Not at once, whatever the timeouts are, and counted like any other failure.
+    assert_eq!(seconds(&bench.lab.begins("bad")), [0, 30, 60]);
+    assert_eq!(bench.dead().len(), 1);
+    assert!(bench.left().is_empty());
+    assert_eq!(bench.lab.kinds(), [ReportKind::Handler; 5]);
     assert!(bench.lab.errors()[1].2.contains("no delay"));
+}
+
+/// An error that cannot be told.
+#[derive(Debug)]
+struct Unspeakable;
+
+impl std::fmt::Display for Unspeakable {
+    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        panic!("no words")
+    }
+}
+
+impl std::error::Error for Unspeakable {}
+
+#[babel_handler]
+async fn unspeakable(_: crate::support::Task) -> Result<(), Unspeakable> {
+    Err(Unspeakable)
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_whose_text_panics_fails_its_message_like_any_other() {
+    let bench = Bench::new();
+    bench.put("t", &["ok"]);
+    let router = Router::from_handlers![unspeakable];
+    let consumer = SqsConsumer::builder(bench.sqs.client(), &bench.url, router)
+        .on_error(|event| drop(event.to_string()))
+        .retry(Backoff::fixed(SECOND))
+        .max_attempts(3)
+        .dead_letter_queue(DeadLetterQueue::default_name())
+        .build()
+        .unwrap();
+    let handle = consumer.handle();
+    consumer
+        .run_until(tokio::time::sleep(20 * SECOND))
+        .await
+        .unwrap();
+    assert_eq!((handle.stats().failed, handle.stats().retried), (3, 2));
+    let dead = bench.dead_json();
+    assert_eq!(dead.len(), 1);
+    let error = dead[0]["dead_letter"]["error"].as_str().unwrap();
+    assert!(error.contains("Display panicked: no words"), "{error}");
+    assert!(bench.left().is_empty());
 }
 
 #[tokio::test(start_paused = true)]

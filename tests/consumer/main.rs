@@ -1,8 +1,10 @@
 //! The polling consumer against the embedded SQS, on tokio's paused clock: time passes only
 //! when everything waits for it. Tests named `c_…` are the cases of that number.
 
+mod batches;
 mod build;
 mod chaos;
+mod checks;
 mod claims;
 mod dead_letters;
 mod decoders;

@@ -198,6 +198,7 @@ struct Faulty {
     hang_one_renewal: Arc<Mutex<bool>>,
     complete_takes: Duration,
     panics: bool,
+    renewal_panics: bool,
 }
 
 impl Faulty {
@@ -207,6 +208,7 @@ impl Faulty {
             hang_one_renewal: Arc::default(),
             complete_takes: Duration::ZERO,
             panics: false,
+            renewal_panics: false,
         }
     }
 }
@@ -232,6 +234,7 @@ impl ClaimStore for Faulty {
     }
 
     async fn renew(&self, id: &str, token: &str, lease: Duration) -> Result<bool, BoxError> {
+        assert!(!self.renewal_panics, "no renewal");
         if std::mem::take(&mut *self.hang_one_renewal.lock().unwrap()) {
             std::future::pending::<()>().await;
         }
@@ -300,6 +303,18 @@ async fn a_store_that_panics_fails_the_message_like_any_other_error() {
         dead[0]["dead_letter"]["error"],
         "panicked: the store panics"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_renewal_that_panics_ends_neither_the_loop_nor_the_handler() {
+    let bench = Bench::new();
+    bench.put("a", &["sleep=25000 ok"]);
+    let mut store = Faulty::new();
+    store.renewal_panics = true;
+    let consumer = bench.consumer().idempotency(Idempotency::claims(store));
+    bench.run(consumer, 60 * SECOND).await;
+    assert_eq!(bench.lab.calls(), ["a/0"]);
+    assert!(bench.left().is_empty(), "handled and deleted");
 }
 
 #[tokio::test]

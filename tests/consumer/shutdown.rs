@@ -127,6 +127,34 @@ async fn a_grace_of_zero_cancels_at_once() {
     assert_eq!(bench.sqs.snapshot(&bench.queue).visible.len(), 1);
 }
 
+/// A poll that lingers must not receive what the same stop releases: it would cost the message a
+/// receive, and a visibility timeout when the poll is dropped just then.
+#[tokio::test(start_paused = true)]
+async fn what_a_stop_releases_is_not_received_by_its_own_lingering_poll() {
+    use babelqueue::prelude::*;
+    for grace in [Duration::ZERO, SECOND / 10, SECOND] {
+        let bench = Bench::new();
+        bench.put("stuck", &["sleep=3600000"]);
+        bench.put("failing", &["sleep=1100 now"]);
+        for i in 0..3 {
+            bench.put(&format!("waiting{i}"), &["sleep=3600000"]);
+        }
+        let consumer = bench
+            .consumer()
+            .concurrency(2)
+            .shutdown_timeout(grace)
+            .retry(Backoff::none());
+        let start = Instant::now();
+        bench.run(consumer, SECOND).await;
+        assert!(start.elapsed() < 3 * SECOND);
+        let snapshot = bench.sqs.snapshot(&bench.queue);
+        assert_eq!((snapshot.visible.len(), snapshot.in_flight.len()), (5, 0));
+        for message in &snapshot.visible {
+            assert_eq!(message.receive_count, 1, "grace {grace:?}: {message:?}");
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_message_that_fails_during_the_stop_is_released_with_its_backoff() {
     use babelqueue::prelude::*;

@@ -1,8 +1,8 @@
 //! A queue with its dead-letter queue, messages whose handlers do what the message says, and a
 //! log of what happened when.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use babelqueue::local::{LocalSqs, MessageSnapshot, RawMessage};
@@ -35,6 +35,16 @@ pub struct Lab {
     log: Arc<Mutex<Vec<Entry>>>,
     gauge: Arc<Mutex<(usize, usize)>>,
     errors: Arc<Mutex<Vec<(ReportKind, String, String)>>>,
+    watcher: Arc<OnceLock<Watcher>>,
+}
+
+/// Is told of each handler's begin, with the name of its message.
+pub struct Watcher(Box<dyn Fn(&str) + Send + Sync>);
+
+impl std::fmt::Debug for Watcher {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Watcher")
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +62,14 @@ impl Lab {
             log: Arc::default(),
             gauge: Arc::default(),
             errors: Arc::default(),
+            watcher: Arc::default(),
         }
+    }
+
+    /// Looks on as each handler begins.
+    pub fn watch(&self, look: impl Fn(&str) + Send + Sync + 'static) {
+        let watcher = Watcher(Box::new(look));
+        assert!(self.watcher.set(watcher).is_ok(), "one looks on");
     }
 
     fn note(&self, name: &str, what: &'static str, attempt: u64) {
@@ -63,6 +80,18 @@ impl Lab {
             what,
             attempt,
         });
+    }
+
+    /// Notes a call of another handler than `task`.
+    pub fn begin(&self, name: &str) {
+        self.note(name, "begin", 0);
+    }
+
+    /// Messages whose handler said that they are done with, or to be discarded.
+    pub fn handled(&self) -> BTreeSet<String> {
+        let log = self.log.lock().unwrap();
+        let handled = log.iter().filter(|entry| entry.what == "handled");
+        handled.map(|entry| entry.name.clone()).collect()
     }
 
     pub fn log(&self) -> Vec<Entry> {
@@ -137,6 +166,9 @@ impl Running {
         gauge.1 = gauge.1.max(gauge.0);
         drop(gauge);
         lab.note(name, "begin", attempt);
+        if let Some(Watcher(look)) = lab.watcher.get() {
+            look(name);
+        }
         Self(lab.clone(), name.to_owned(), attempt)
     }
 }
@@ -157,6 +189,14 @@ pub async fn task(
     State(lab): State<Lab>,
 ) -> Result<Outcome, HandlerError> {
     let _running = Running::begin(&lab, &task.name, attempt);
+    let result = work(&task, attempt).await;
+    if matches!(result, Ok(Outcome::Done | Outcome::Discard)) {
+        lab.note(&task.name, "handled", attempt);
+    }
+    result
+}
+
+async fn work(task: &Task, attempt: u64) -> Result<Outcome, HandlerError> {
     let last = task.attempts.len().saturating_sub(1);
     let steps = task
         .attempts
@@ -272,11 +312,7 @@ impl Bench {
     }
 
     fn all(&self, queue: &str) -> Vec<MessageSnapshot> {
-        let snapshot = self.sqs.snapshot(queue);
-        [snapshot.visible, snapshot.in_flight, snapshot.delayed]
-            .into_iter()
-            .flatten()
-            .collect()
+        all_of(&self.sqs, queue)
     }
 
     /// The bodies on the dead-letter queue, parsed.
@@ -286,6 +322,15 @@ impl Bench {
             .map(|message| serde_json::from_str(&message.body).unwrap())
             .collect()
     }
+}
+
+/// What is on a queue in any state.
+pub fn all_of(sqs: &LocalSqs, queue: &str) -> Vec<MessageSnapshot> {
+    let snapshot = sqs.snapshot(queue);
+    [snapshot.visible, snapshot.in_flight, snapshot.delayed]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 pub fn envelope(name: &str, attempts: &[&str]) -> String {

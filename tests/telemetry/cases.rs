@@ -4,11 +4,11 @@ use babelqueue::PublishError;
 use babelqueue::envelope::trace_context::{fallback_span_id, trace_id_of};
 use babelqueue::prelude::*;
 use babelqueue::telemetry::Conventions;
-use opentelemetry::trace::{SpanId, SpanKind, TraceId};
+use opentelemetry::trace::{SpanId, SpanKind, Status, TraceId};
 
 use crate::support::{
-    Attributes, Bench, PARENT, PARENT_SPAN, PARENT_TRACE, QUEUE, attribute, envelope, id, order,
-    rider, trace,
+    App, Attributes, Bench, MailWanted, OrderCreated, PARENT, PARENT_SPAN, PARENT_TRACE, QUEUE,
+    attribute, envelope, id, order, rider, trace,
 };
 
 const PUBLISH: &str = "publish urn:babel:orders:created";
@@ -202,6 +202,81 @@ async fn c_114_a_receive_of_several_messages_loses_their_contexts() {
         assert_eq!(inside.len(), 1, "{message}");
         assert_eq!(inside[0].parent_span_id, id(span));
     }
+}
+
+/// Publishes one mail for all.
+#[babel_handler(batch)]
+async fn together(orders: Batch<OrderCreated>, State(app): State<App>) -> Result<(), HandlerError> {
+    for order in &orders {
+        if order.attempts.iter().any(|step| step == "fail") {
+            order.fail("it failed");
+        }
+    }
+    MailWanted {}.publish(&app.publisher).await?;
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn c_114_a_batch_handler_points_to_all_of_its_messages() {
+    let bench = Bench::new();
+    let second = "00-11111111111111111111111111111111-2222222222222222-01";
+    bench.put(envelope("m-1", "m-1", &[]), &[("traceparent", PARENT)]);
+    bench.put(
+        envelope("m-2", "m-2", &["fail"]),
+        &[("traceparent", second)],
+    );
+    bench.put(envelope("m-3", "m-3", &[]), &[("traceparent", "garbage")]);
+    let consumer = SqsConsumer::builder(
+        bench.sqs.client(),
+        &bench.url,
+        Router::from_handlers![together],
+    )
+    .state(bench.app.clone())
+    .wait_time(std::time::Duration::ZERO)
+    .handler_batch(3, std::time::Duration::from_secs(1))
+    .telemetry(bench.telemetry.clone())
+    .build()
+    .unwrap();
+    consumer.poll().await.unwrap();
+
+    let traces = [
+        TraceId::from_hex(PARENT_TRACE).unwrap(),
+        TraceId::from_hex("11111111111111111111111111111111").unwrap(),
+        TraceId::from_bytes(trace_id_of("m-3")),
+    ];
+    let (calls, messages): (Vec<_>, Vec<_>) = bench
+        .named(PROCESS)
+        .into_iter()
+        .partition(|span| attribute(span, "messaging.batch.message_count").is_some());
+    // One call, which belongs to none of the traces and points to all of them.
+    assert_eq!((calls.len(), messages.len()), (1, 3));
+    let linked: Vec<_> = calls[0]
+        .links
+        .iter()
+        .map(|link| link.span_context.trace_id())
+        .collect();
+    assert_eq!(linked, traces);
+    assert_eq!(calls[0].parent_span_id, SpanId::INVALID);
+    // Each message has its own span in its own trace, with its own end.
+    for (place, of_trace) in traces.into_iter().enumerate() {
+        let span = messages
+            .iter()
+            .find(|span| trace(span) == of_trace)
+            .unwrap();
+        let outcome = ["done", "retry", "done"][place];
+        assert_eq!(
+            attribute(span, "babelqueue.outcome").as_deref(),
+            Some(outcome)
+        );
+        let failed = matches!(span.status, Status::Error { .. });
+        assert_eq!(failed, place == 1);
+    }
+    // What the handler publishes stands under the call.
+    let mail = bench.only("publish urn:babel:mails:wanted");
+    assert_eq!(
+        (trace(&mail), mail.parent_span_id),
+        (trace(&calls[0]), id(&calls[0]))
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,6 +5,7 @@
 mod cases;
 mod context;
 mod docs;
+mod lambda;
 mod logs;
 mod metrics;
 mod spans;

@@ -1,6 +1,7 @@
 //! The typed layer without a queue: messages, handlers, extractors, routers, on deliveries made
 //! by hand.
 
+mod batches;
 mod extractors;
 mod messages;
 mod outcomes;
@@ -27,5 +28,5 @@ fn delivery(urn: &str, data: &str) -> Delivery {
 /// Routes and runs a delivery as a consumer does.
 async fn run<S, R: Routes<S>>(router: R, state: &S, urn: &str, data: &str) -> HandlerResult {
     let handler = router.find(urn).expect("a handler");
-    R::dispatch(handler, &delivery(urn, data), state).await
+    R::dispatch(handler, (&delivery(urn, data)).into(), state).await
 }

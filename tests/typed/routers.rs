@@ -126,7 +126,7 @@ fn the_empty_list_finds_nothing() {
 #[tokio::test]
 async fn an_index_that_no_handler_has_is_an_error() {
     async fn dispatch<R: Routes<()>>(_: R, delivery: &Delivery) -> HandlerResult {
-        R::dispatch(7, delivery, &()).await
+        R::dispatch(7, delivery.into(), &()).await
     }
     let error = dispatch(Router::from_handlers![a], &delivery("urn:x", "{}"))
         .await

@@ -44,10 +44,10 @@ pub(super) fn stub(model: &Model<'_>) -> TokenStream {
             __BabelState: ::core::marker::Sync,
         {
             async fn call(
-                babel_delivery: &#krate::__private::Delivery,
+                babel_input: #krate::__private::Input<'_>,
                 _: &__BabelState,
             ) -> #krate::__private::HandlerResult {
-                #krate::__private::absent(babel_delivery)
+                #krate::__private::absent(babel_input)
             }
         }
     }
@@ -96,18 +96,36 @@ fn info(model: &Model<'_>) -> TokenStream {
     let (urn, aliases) = match &model.payload {
         Some(payload) if !fallback => {
             let payload = in_expression(payload);
+            let probe = format_ident!(
+                "{}",
+                if model.batch.is_some() {
+                    "BatchProbe"
+                } else {
+                    "Probe"
+                }
+            );
             // Asked, not required: a payload that is no message has its error in the body.
             let ask = |constant: &str| {
                 let constant = format_ident!("{constant}");
                 quote! {{
                     use #krate::__private::NoMessage as _;
-                    #krate::__private::Probe::<#payload>::#constant
+                    #krate::__private::#probe::<#payload>::#constant
                 }}
             };
             (ask("BABEL_URN"), ask("BABEL_ALIASES"))
         }
         _ => (quote!(::core::option::Option::None), quote!(&[])),
     };
+    let batch = model.batch.as_ref().map(|batch| {
+        let per_attribute = match &batch.per_attribute {
+            Some(name) => quote!(::core::option::Option::Some(#name)),
+            None => quote!(::core::option::Option::None),
+        };
+        quote! {
+            const BATCH: ::core::option::Option<#krate::__private::BatchRule> =
+                ::core::option::Option::Some(#krate::__private::BatchRule::new(#per_attribute));
+        }
+    });
     let allows = &model.allows;
     quote! {
         #(#cfgs)*
@@ -119,6 +137,7 @@ fn info(model: &Model<'_>) -> TokenStream {
             const ALIASES: &'static [&'static ::core::primitive::str] = #aliases;
             const FALLBACK: ::core::primitive::bool = #fallback;
             const PRESENT: ::core::primitive::bool = true;
+            #batch
         }
     }
 }
@@ -134,21 +153,47 @@ fn call(model: &Model<'_>) -> TokenStream {
     } = model;
     let name = type_name(ident);
     let lifetime = lifetimes::delivery(Span::call_site());
-    let delivery = local("babel_delivery", Span::call_site());
+    let input = local("babel_input", Span::call_site());
+    let given = local("babel_given", Span::call_site());
     let state = local("babel_state", Span::call_site());
+    let (source, take) = if model.batch.is_some() {
+        (format_ident!("FromBatch"), format_ident!("from_batch"))
+    } else {
+        (
+            format_ident!("FromDelivery"),
+            format_ident!("from_delivery"),
+        )
+    };
     let bounds = extractors
         .iter()
-        .map(|ty| quote!(#ty: #krate::__private::FromDelivery<#lifetime, __BabelState>));
+        .map(|ty| quote!(#ty: #krate::__private::#source<#lifetime, __BabelState>));
     let names: Vec<Ident> = (0..=extractors.len())
         .map(|i| local(&format!("babel_argument{i}"), Span::call_site()))
         .collect();
     let first = payload
         .as_ref()
-        .map(|ty| first_argument(model, ty, &names[0], &delivery));
+        .map(|ty| first_argument(model, ty, &names[0], &given));
+    // What the arguments are taken from, and how the answer leaves.
+    let (give, taken_from) = if model.batch.is_some() {
+        (
+            quote!(let #given = #input.all();),
+            quote!(#given.deliveries()),
+        )
+    } else {
+        let give = quote! {
+            let #given = match #input.one() {
+                ::core::result::Result::Ok(babel_value) => babel_value,
+                ::core::result::Result::Err(babel_error) => {
+                    return ::core::result::Result::Err(babel_error);
+                }
+            };
+        };
+        (give, quote!(#given))
+    };
     let others = extractors.iter().zip(&names[1..]).map(|(ty, name)| {
         quote! {
-            let #name = match <#ty as #krate::__private::FromDelivery<#lifetime, __BabelState>>::from_delivery(
-                #delivery, #state,
+            let #name = match <#ty as #krate::__private::#source<#lifetime, __BabelState>>::#take(
+                #taken_from, #state,
             ) {
                 ::core::result::Result::Ok(babel_value) => babel_value,
                 ::core::result::Result::Err(babel_rejection) => {
@@ -166,6 +211,10 @@ fn call(model: &Model<'_>) -> TokenStream {
     let convert = quote_spanned! {Span::call_site().located_at(span)=>
         #krate::__private::into_outcome(#answer)
     };
+    let convert = match &model.batch {
+        Some(_) => quote!(#given.answer(#convert)),
+        None => convert,
+    };
     let allows = &model.allows;
     quote! {
         #(#cfgs)*
@@ -177,13 +226,14 @@ fn call(model: &Model<'_>) -> TokenStream {
             #(for<#lifetime> #bounds,)*
         {
             fn call<#lifetime>(
-                #delivery: &#lifetime #krate::__private::Delivery,
+                #input: #krate::__private::Input<#lifetime>,
                 #state: &#lifetime __BabelState,
             ) -> impl ::core::future::Future<Output = #krate::__private::HandlerResult>
                    + ::core::marker::Send
                    + #lifetime {
                 async move {
                     let _ = #state;
+                    #give
                     #first
                     #(#others)*
                     let #answer = #ident(#(#names),*).await;
@@ -201,6 +251,18 @@ fn first_argument(model: &Model<'_>, ty: &Type, name: &Ident, delivery: &Ident) 
     if model.fallback {
         let take = quote_spanned!(at_type=> #krate::__private::fallback::<#ty>);
         return quote!(let #name = #take(#delivery););
+    }
+    if model.batch.is_some() {
+        // Each message that has no payload has failed alone.
+        let gather = quote_spanned!(at_type=> #krate::__private::gather::<#ty>);
+        return quote! {
+            let #name = match #gather(&#delivery) {
+                ::core::option::Option::Some(babel_batch) => babel_batch,
+                ::core::option::Option::None => {
+                    return #delivery.answer(#krate::__private::into_outcome(()));
+                }
+            };
+        };
     }
     let decode = quote_spanned!(at_type=> #krate::__private::payload::<#ty>);
     quote! {
@@ -222,10 +284,15 @@ fn state_check(model: &Model<'_>, state: &Type) -> TokenStream {
         ..
     } = model;
     let lifetime = lifetimes::delivery(Span::call_site());
+    let offers = if model.batch.is_some() {
+        format_ident!("state_offers_batch")
+    } else {
+        format_ident!("state_offers")
+    };
     let checks = extractors.iter().map(|ty| {
         let span = Span::call_site().located_at(ty.span());
         quote_spanned! {span=>
-            #krate::__private::state_offers::<#lifetime, #state, #ty>();
+            #krate::__private::#offers::<#lifetime, #state, #ty>();
         }
     });
     quote! {

@@ -2,13 +2,20 @@
 
 use proc_macro2::TokenStream;
 use syn::visit_mut::{VisitMut, visit_type_mut};
-use syn::{Attribute, Error, FnArg, GenericParam, Ident, ReturnType, Signature, Type, Visibility};
+use syn::{
+    Attribute, Error, FnArg, GenericParam, Ident, LitStr, ReturnType, Signature, Type, Visibility,
+};
 
 use super::lifetimes;
 use super::parse::{self, Function, Options};
 use crate::crate_path::CratePath;
 use crate::diagnostics::Errors;
 use crate::literal::ungrouped;
+
+/// A batch handler, and the attribute by whose values its batches are divided.
+pub(super) struct Batch {
+    pub(super) per_attribute: Option<LitStr>,
+}
 
 /// What the expansion needs to know.
 pub(super) struct Model<'a> {
@@ -24,6 +31,7 @@ pub(super) struct Model<'a> {
     /// Stands in an `impl`, where nothing can be generated beside it.
     pub(super) is_method: bool,
     pub(super) fallback: bool,
+    pub(super) batch: Option<Batch>,
     pub(super) state: Option<Type>,
     /// The first argument's type and the others', with every lifetime named. `None` only beside
     /// an error.
@@ -42,7 +50,9 @@ impl<'a> Model<'a> {
         check_lifetimes(signature, &mut errors);
         check_attributes(&function.attributes, &mut errors);
         let fallback = options.fallback.is_some();
-        let mut types = argument_types(signature, fallback, &mut errors).into_iter();
+        let batch = batch(&options, &mut errors);
+        let mut types =
+            argument_types(signature, fallback, batch.is_some(), &mut errors).into_iter();
         let has = |name| move |attribute: &&Attribute| attribute.path().is_ident(name);
         let mut allows: Vec<_> = function
             .attributes
@@ -66,12 +76,46 @@ impl<'a> Model<'a> {
             is_twice: function.attributes.iter().any(is_handler_attribute),
             allows,
             fallback,
+            batch,
             state: options.state,
             payload: types.next(),
             extractors: types.collect(),
             output: output(signature, &mut errors),
         };
         (model, errors)
+    }
+}
+
+fn batch(options: &Options, errors: &mut Errors) -> Option<Batch> {
+    match (&options.batch, &options.per_attribute) {
+        (Some(batch), _) if options.fallback.is_some() => {
+            errors.push(Error::new_spanned(
+                batch,
+                "a fallback handler takes one message at a time: remove `batch`",
+            ));
+            None
+        }
+        (None, Some(name)) => {
+            errors.push(Error::new_spanned(
+                name,
+                "`per_attribute` divides the batches of a batch handler: add `batch`",
+            ));
+            None
+        }
+        (Some(_), name) => {
+            if let Some(name) = name
+                && name.value().is_empty()
+            {
+                errors.push(Error::new_spanned(
+                    name,
+                    "`per_attribute` is the name of a message attribute",
+                ));
+            }
+            Some(Batch {
+                per_attribute: name.clone(),
+            })
+        }
+        (None, None) => None,
     }
 }
 
@@ -146,10 +190,17 @@ fn check_attributes(attributes: &[Attribute], errors: &mut Errors) {
     }
 }
 
-fn argument_types(signature: &Signature, fallback: bool, errors: &mut Errors) -> Vec<Type> {
+fn argument_types(
+    signature: &Signature,
+    fallback: bool,
+    batch: bool,
+    errors: &mut Errors,
+) -> Vec<Type> {
     if signature.inputs.is_empty() {
         let first = if fallback {
             "`&Envelope`"
+        } else if batch {
+            "the `Batch<T>` that it handles"
         } else {
             "the message that it handles"
         };

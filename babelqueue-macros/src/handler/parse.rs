@@ -4,7 +4,7 @@
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::meta::ParseNestedMeta;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Error, Path, Signature, Token, Type, Visibility};
+use syn::{Attribute, Error, LitStr, Path, Signature, Token, Type, Visibility};
 
 use crate::literal;
 use crate::message::unknown;
@@ -67,25 +67,34 @@ pub(super) struct Options {
     pub(super) crate_path: Option<Path>,
     pub(super) state: Option<Type>,
     pub(super) fallback: Option<()>,
+    pub(super) batch: Option<Path>,
+    pub(super) per_attribute: Option<LitStr>,
 }
 
 pub(super) fn options(tokens: TokenStream) -> syn::Result<Options> {
     let mut options = Options::default();
     if let Some(TokenTree::Literal(literal)) = tokens.clone().into_iter().next() {
-        let message = "an option has a name: `fallback`, `state = App` or `crate = \"path\"`";
+        let message =
+            "an option has a name: `batch`, `fallback`, `state = App` or `crate = \"path\"`";
         return Err(Error::new(literal.span(), message));
     }
     let parser = syn::meta::parser(|meta| {
         if meta.path.is_ident("fallback") {
             literal::no_value(&meta, "fallback")?;
             literal::once(&mut options.fallback, (), &meta, "fallback")
+        } else if meta.path.is_ident("batch") {
+            literal::no_value(&meta, "batch")?;
+            literal::once(&mut options.batch, meta.path.clone(), &meta, "batch")
+        } else if meta.path.is_ident("per_attribute") {
+            let name = literal::string_value(&meta, "per_attribute")?;
+            literal::once(&mut options.per_attribute, name, &meta, "per_attribute")
         } else if meta.path.is_ident("state") {
             literal::once(&mut options.state, state(&meta)?, &meta, "state")
         } else if meta.path.is_ident("crate") {
             let path = literal::crate_value(&meta)?;
             literal::once(&mut options.crate_path, path, &meta, "crate")
         } else {
-            let known = ["fallback", "state", "crate"];
+            let known = ["batch", "per_attribute", "fallback", "state", "crate"];
             Err(unknown(&meta.path, "of a handler", &known))
         }
     });

@@ -82,7 +82,7 @@ fn items(list: &List, name: &Ident) -> TokenStream {
     });
     let arms = aliases.iter().enumerate().map(|(i, alias)| {
         quote! {
-            #i => <#alias as #krate::__private::Handler<__BabelState>>::call(babel_delivery, babel_state).await,
+            #i => <#alias as #krate::__private::Handler<__BabelState>>::call(babel_input, babel_state).await,
         }
     });
     quote! {
@@ -122,14 +122,14 @@ fn items(list: &List, name: &Ident) -> TokenStream {
         {
             async fn dispatch<'babel>(
                 babel_handler: ::core::primitive::usize,
-                babel_delivery: &'babel #krate::__private::Delivery,
+                babel_input: #krate::__private::Input<'babel>,
                 babel_state: &'babel __BabelState,
             ) -> #krate::__private::HandlerResult {
                 match babel_handler {
                     #(#arms)*
                     _ => {
                         let _ = babel_state;
-                        #krate::__private::absent(babel_delivery)
+                        #krate::__private::absent(babel_input)
                     }
                 }
             }

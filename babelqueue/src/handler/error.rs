@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::BoxError;
@@ -124,6 +125,26 @@ impl HandlerError {
         self
     }
 
+    /// One failure for several messages.
+    pub(crate) fn repeated(self, times: usize) -> Vec<Self> {
+        let Inner {
+            source,
+            type_name,
+            kind,
+            verdict,
+        } = *self.inner;
+        let source: Arc<dyn StdError + Send + Sync> = source.into();
+        let one = |_| Self {
+            inner: Box::new(Inner {
+                source: Box::new(Common(Arc::clone(&source))),
+                type_name: type_name.clone(),
+                kind,
+                verdict,
+            }),
+        };
+        (0..times).map(one).collect()
+    }
+
     /// What the failure asks for.
     pub fn verdict(&self) -> Verdict {
         self.inner.verdict
@@ -146,12 +167,15 @@ impl HandlerError {
 
     /// The error itself.
     pub fn as_error(&self) -> &(dyn StdError + Send + Sync + 'static) {
-        &*self.inner.source
+        match self.inner.source.downcast_ref::<Common>() {
+            Some(Common(error)) => &**error,
+            None => &*self.inner.source,
+        }
     }
 
     /// The error as an `E`, if that is what was given.
     pub fn downcast_ref<E: StdError + 'static>(&self) -> Option<&E> {
-        self.inner.source.downcast_ref()
+        self.as_error().downcast_ref()
     }
 
     /// Back from a boxed error: the same failure when it was one; else a new one that asks for
@@ -210,6 +234,22 @@ impl fmt::Debug for HandlerError {
             .field("kind", &self.inner.kind)
             .field("verdict", &self.inner.verdict)
             .finish()
+    }
+}
+
+/// An error that several messages have in common.
+#[derive(Debug)]
+struct Common(Arc<dyn StdError + Send + Sync>);
+
+impl fmt::Display for Common {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl StdError for Common {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0.source()
     }
 }
 

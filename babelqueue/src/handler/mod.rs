@@ -3,15 +3,20 @@
 
 use std::future::Future;
 
-use crate::context::Delivery;
-
+mod batch;
+mod batch_extract;
 mod error;
 mod extract;
 mod json_path;
 mod outcome;
 mod payload;
+mod session;
 mod state;
 
+pub use batch::{Batch, BatchPayload, Deliveries, Input, Item, Ticket};
+#[doc(hidden)]
+pub use batch::{Gathered, gather};
+pub use batch_extract::FromBatch;
 pub use error::{ErrorKind, HandlerError, IntoHandlerError, ResultExt, Verdict};
 #[doc(hidden)]
 pub use extract::rejected;
@@ -20,6 +25,7 @@ pub use outcome::{HandlerResult, IntoOutcome, Outcome};
 #[doc(hidden)]
 pub use payload::{FallbackPayload, fallback, payload};
 pub use payload::{Payload, PayloadError};
+pub use session::{FromClient, Session};
 pub use state::{FromRef, SharedState, State};
 
 /// What is known of a handler without its state: by which the router checks and displays it.
@@ -41,6 +47,23 @@ pub trait HandlerInfo {
     const FALLBACK: bool;
     /// `false` for an entry switched off by `#[cfg]`, and after an error in the attribute.
     const PRESENT: bool;
+    /// How it takes batches, if it does.
+    const BATCH: Option<BatchRule> = None;
+}
+
+/// How a batch handler's batches are put together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BatchRule {
+    /// The attribute of which all messages of a call have the same value, or none.
+    pub per_attribute: Option<&'static str>,
+}
+
+impl BatchRule {
+    #[doc(hidden)]
+    pub const fn new(per_attribute: Option<&'static str>) -> Self {
+        Self { per_attribute }
+    }
 }
 
 /// A handler that can run with the state `S`: what `#[babel_handler]` implements for every state
@@ -51,10 +74,7 @@ pub trait HandlerInfo {
 )]
 pub trait Handler<S> {
     /// Decodes the payload, gathers the arguments and runs the fn.
-    fn call<'d>(
-        delivery: &'d Delivery,
-        state: &'d S,
-    ) -> impl Future<Output = HandlerResult> + Send + 'd;
+    fn call<'d>(input: Input<'d>, state: &'d S) -> impl Future<Output = HandlerResult> + Send + 'd;
 }
 
 /// Stands for a list entry that `#[cfg]` switched off.
@@ -71,7 +91,7 @@ impl HandlerInfo for Absent {
 }
 
 impl<S: Sync> Handler<S> for Absent {
-    async fn call(_: &Delivery, _: &S) -> HandlerResult {
+    async fn call(_: Input<'_>, _: &S) -> HandlerResult {
         Err(HandlerError::new("this handler is switched off by #[cfg]"))
     }
 }

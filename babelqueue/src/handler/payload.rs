@@ -14,7 +14,7 @@ use crate::message::BabelMessage;
     message = "`{Self}` cannot be the payload of a handler",
     label = "the first argument of a handler is its payload",
     note = "derive both `BabelMessage` (with `#[urn = \"urn:…:…\"]`) and `serde::Deserialize` on \
-            `{Self}`"
+            `{Self}`; a handler of many messages, of a `Batch<T>`, is `#[babel_handler(batch)]`"
 )]
 pub trait Payload<'de>: BabelMessage + Deserialize<'de> {}
 

@@ -9,6 +9,7 @@ use super::erased::{AnyClaims, AnyStore, Claiming, SeenSet};
 use super::store::{Claim, ClaimStore, IdempotencyStore};
 use crate::BoxError;
 use crate::envelope::new_id;
+use crate::panics::{Panicked, fenced_async};
 
 /// A store, and how it is used. Cheap to clone; clones are one guard.
 ///
@@ -196,7 +197,11 @@ impl Idempotency {
             Ok(Claim::Won) => {}
             Ok(Claim::Done) => return Guarded::AlreadyDone,
             Ok(Claim::Held { remaining }) => return Guarded::Held { remaining },
-            Err(error) => return Guarded::Unknown(error),
+            Err(error) => {
+                // It may have been taken all the same.
+                give_back(claims, id, &token).await;
+                return Guarded::Unknown(error);
+            }
         }
         if let Some(owner) = owner {
             let held = Held {
@@ -205,10 +210,18 @@ impl Idempotency {
             };
             self.held().insert(owner, held);
         }
-        let result = work(Some(&token)).await;
+        let ended = fenced_async(async { work(Some(&token)).await }).await;
         if let Some(owner) = owner {
             self.held().remove(&owner);
         }
+        let result = match ended {
+            Ok(result) => result,
+            Err(Panicked(text)) => {
+                // Whoever catches it further out knows of no claim.
+                give_back(claims, id, &token).await;
+                std::panic::resume_unwind(Box::new(text));
+            }
+        };
         let unremembered = match &result {
             Ok(_) => {
                 let (store, id) = (Arc::clone(&self.store), id.to_owned());
@@ -223,10 +236,7 @@ impl Idempotency {
                 uninterrupted(complete).await.and_then(|told| told).err()
             }
             Err(_) => {
-                // Else the next delivery would have to wait for the end of the lease.
-                if let Err(error) = claims.release(id, &token).await {
-                    tracing::warn!(id, "the claim could not be released: {error}");
-                }
+                give_back(claims, id, &token).await;
                 None
             }
         };
@@ -234,6 +244,13 @@ impl Idempotency {
             result,
             unremembered,
         }
+    }
+}
+
+/// Releases a claim: else the next delivery would have to wait for the end of its lease.
+async fn give_back(claims: &dyn AnyClaims, id: &str, token: &str) {
+    if let Err(error) = claims.release(id, token).await {
+        tracing::warn!(id, "the claim could not be released: {error}");
     }
 }
 
@@ -280,11 +297,14 @@ impl Idempotency {
     /// Gives back the claim of a run that was cancelled.
     pub(crate) async fn abandon(&self, owner: u64) {
         let held = self.held().remove(&owner);
-        if let (Some(claims), Some(held)) = (self.store.claims(), held)
-            && let Err(error) = claims.release(&held.id, &held.token).await
-        {
-            tracing::warn!(id = held.id, "the claim could not be released: {error}");
+        if let (Some(claims), Some(held)) = (self.store.claims(), held) {
+            give_back(claims, &held.id, &held.token).await;
         }
+    }
+
+    #[cfg(test)]
+    pub(super) fn holds(&self, owner: u64) -> bool {
+        self.held().contains_key(&owner)
     }
 
     fn held_by(&self, owner: u64) -> Option<Held> {

@@ -30,7 +30,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-#[cfg(feature = "sqs")]
+#[cfg(any(test, feature = "sqs"))]
 pub(crate) use guard::Request;
 pub use guard::{ClaimLost, Guarded, Idempotency};
 pub use memory::MemoryStore;

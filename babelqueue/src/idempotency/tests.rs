@@ -199,3 +199,70 @@ async fn the_memory_is_bounded_in_number_and_time() {
     assert!(store.is_empty());
     assert!(!seen("a").await);
 }
+
+/// A store whose claims are taken before it panics.
+struct Panicking(MemoryStore);
+
+impl IdempotencyStore for Panicking {
+    async fn seen(&self, id: &str) -> Result<bool, BoxError> {
+        self.0.seen(id).await
+    }
+
+    async fn remember(&self, id: &str) -> Result<(), BoxError> {
+        self.0.remember(id).await
+    }
+
+    async fn forget(&self, id: &str) -> Result<(), BoxError> {
+        self.0.forget(id).await
+    }
+}
+
+impl ClaimStore for Panicking {
+    async fn claim(&self, id: &str, token: &str, lease: Duration) -> Result<Claim, BoxError> {
+        self.0.claim(id, token, lease).await?;
+        panic!("claimed and gone")
+    }
+
+    async fn renew(&self, id: &str, token: &str, lease: Duration) -> Result<bool, BoxError> {
+        self.0.renew(id, token, lease).await
+    }
+
+    async fn complete(&self, id: &str, token: &str) -> Result<bool, BoxError> {
+        self.0.complete(id, token).await
+    }
+
+    async fn release(&self, id: &str, token: &str) -> Result<bool, BoxError> {
+        self.0.release(id, token).await
+    }
+}
+
+#[tokio::test]
+async fn a_store_that_panics_after_the_claim_is_an_error_and_leaks_no_claim() {
+    let memory = MemoryStore::new();
+    let guard = Idempotency::claims(Panicking(memory.clone()));
+    let guarded = guard.run("a", ok).await;
+    let Guarded::Unknown(error) = guarded else {
+        panic!("{guarded:?}")
+    };
+    assert_eq!(error.to_string(), "panicked: claimed and gone");
+    let others = Idempotency::claims(memory);
+    assert_eq!(letter(&others.run("a", ok).await), 'r', "nobody holds it");
+}
+
+#[tokio::test]
+async fn work_that_panics_leaks_no_claim() {
+    let guard = Idempotency::claims(MemoryStore::new());
+    let request = || Request {
+        id: "a",
+        owner: Some(7),
+        lease: None,
+    };
+    let panicking = |_: Option<&str>| async { panic!("in the middle") };
+    let run = guard.run_claimed::<(), String, _, _>(request(), panicking);
+    let ended = crate::panics::fenced_async(run).await;
+    let panicked = ended.expect_err("the panic goes on");
+    assert_eq!(panicked.to_string(), "panicked: in the middle");
+    assert!(!guard.holds(7), "not renewed any more");
+    let again = guard.run_claimed(request(), |_| ok()).await;
+    assert_eq!(letter(&again), 'r');
+}

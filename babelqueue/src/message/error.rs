@@ -99,6 +99,18 @@ pub enum PublishError {
         source: BoxError,
     },
 
+    /// The message is to be offloaded, and its body could not be stored: it was not sent
+    /// (SPEC §4.10).
+    #[error("the body of a message to `{queue}` could not be stored as `{location}`")]
+    Offload {
+        /// Name of the queue.
+        queue: String,
+        /// Bucket and key.
+        location: String,
+        /// What the store said.
+        source: BoxError,
+    },
+
     /// The causation cannot be written into `meta.ext`.
     #[error("the causation cannot be written into `meta.ext`: {reason}")]
     Causation {
@@ -201,6 +213,7 @@ impl PublishError {
             Self::Full { .. } => "full",
             Self::Closed { .. } => "closed",
             Self::Abandoned { .. } => "abandoned",
+            Self::Offload { .. } => "offload",
         }
     }
 
@@ -221,7 +234,10 @@ impl PublishError {
     pub fn is_retryable(&self) -> bool {
         match self {
             Self::Send { retryable, .. } | Self::Resolve { retryable, .. } => *retryable,
-            Self::NotAttempted { .. } | Self::Full { .. } | Self::Abandoned { .. } => true,
+            Self::NotAttempted { .. }
+            | Self::Full { .. }
+            | Self::Abandoned { .. }
+            | Self::Offload { .. } => true,
             _ => false,
         }
     }

@@ -1,6 +1,8 @@
 //! The last station of a message that is beyond help: its copy for the dead-letter queue, with what
 //! the copy says of its failure (SPEC §1.9, §1.10, §2.15).
 
+use std::sync::atomic::Ordering;
+
 use super::copy::{Destination, Original, dead_letter_message};
 use super::failure::DroppedAttributes;
 use super::process::{Cause, Pipeline, subject};
@@ -18,7 +20,7 @@ impl Pipeline {
         seen: &Seen,
         cause: Option<Cause<'_>>,
     ) -> Settlement {
-        let Some(target) = self.dead_letters else {
+        let Some(target) = &self.dead_letters else {
             return Settlement::Leave;
         };
         let original = match (&kind, seen) {
@@ -39,7 +41,7 @@ impl Pipeline {
         let to = Destination {
             fifo: target.fifo,
             source_queue: &self.queue,
-            max_bytes: target.max_bytes,
+            max_bytes: target.max_bytes.load(Ordering::Relaxed),
         };
         let subject = subject(record, seen.envelope());
         match dead_letter_message(&original, block, record, &to) {

@@ -52,11 +52,11 @@ pub(super) fn dead_letter_message(
         Original::Raw(_) | Original::Poison(_) => (record.attributes.clone(), Vec::new()),
         Original::Annotated { envelope, .. } => annotated_attributes(envelope, record),
     };
-    let mut body = write_body(original, &block)?;
+    let mut body = write_body(original, &block, record)?;
     if size_of_message(&body, &attributes) > to.max_bytes && block.error.is_some() {
         // The text of the error is the one part that the record can do without.
         block.error = None;
-        body = write_body(original, &block)?;
+        body = write_body(original, &block, record)?;
     }
     let actual = size_of_message(&body, &attributes);
     if actual > to.max_bytes {
@@ -79,7 +79,20 @@ pub(super) fn dead_letter_message(
     })
 }
 
-fn write_body(original: &Original<'_>, block: &DeadLetter) -> Result<String, CopyError> {
+fn write_body(
+    original: &Original<'_>,
+    block: &DeadLetter,
+    record: &Record,
+) -> Result<String, CopyError> {
+    #[cfg(feature = "payload-store")]
+    if let Some(offloaded) = &record.offloaded {
+        return Ok(match original {
+            Original::Raw(_) => offloaded.body().to_owned(),
+            Original::Poison(_) | Original::Annotated { .. } => offloaded.copy(block),
+        });
+    }
+    #[cfg(not(feature = "payload-store"))]
+    let _ = record;
     Ok(match original {
         Original::Raw(body) => (*body).to_owned(),
         Original::Poison(body) => poison_record(body.as_bytes(), block),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::BoxFuture;
 use crate::context::Delivery;
-use crate::handler::HandlerResult;
+use crate::handler::{BatchRule, Deliveries, HandlerResult};
 use crate::router::Routes;
 
 /// A router with its state, erased.
@@ -18,6 +18,18 @@ pub(crate) trait Dispatch: Send + Sync {
 
     /// Whether it is the one for URNs that no other takes.
     fn is_fallback(&self, handler: usize) -> bool;
+    /// How the handler with this number takes batches, if it does.
+    fn batch_rule(&self, handler: usize) -> Option<BatchRule>;
+
+    /// Whether any handler takes batches.
+    fn takes_batches(&self) -> bool;
+
+    /// Runs a batch handler. What it says of single messages is in `batch` afterwards.
+    fn call_batch(
+        &self,
+        handler: usize,
+        batch: Arc<Deliveries>,
+    ) -> BoxFuture<'static, HandlerResult>;
 
     /// Runs a handler: one box for the call.
     fn call(&self, handler: usize, delivery: Delivery) -> BoxFuture<'static, HandlerResult>;
@@ -55,8 +67,25 @@ where
         R::PARTS.fallback() == Some(handler)
     }
 
+    fn batch_rule(&self, handler: usize) -> Option<BatchRule> {
+        self.router.batch_rule(handler)
+    }
+
+    fn takes_batches(&self) -> bool {
+        self.router.takes_batches()
+    }
+
+    fn call_batch(
+        &self,
+        handler: usize,
+        batch: Arc<Deliveries>,
+    ) -> BoxFuture<'static, HandlerResult> {
+        let state = Arc::clone(&self.state);
+        Box::pin(async move { R::dispatch(handler, (&*batch).into(), &state).await })
+    }
+
     fn call(&self, handler: usize, delivery: Delivery) -> BoxFuture<'static, HandlerResult> {
         let state = Arc::clone(&self.state);
-        Box::pin(async move { R::dispatch(handler, &delivery, &state).await })
+        Box::pin(async move { R::dispatch(handler, (&delivery).into(), &state).await })
     }
 }

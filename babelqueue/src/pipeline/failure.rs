@@ -1,9 +1,9 @@
 //! The errors that the pipeline itself finds. Pure.
 
-use std::any::Any;
 use std::time::Duration;
 
 use crate::handler::{HandlerResult, Outcome};
+pub(crate) use crate::panics::{Panicked, fenced, fenced_async};
 
 /// The message was rejected undecoded.
 #[derive(Debug, thiserror::Error)]
@@ -41,11 +41,6 @@ impl OutcomeError {
     }
 }
 
-/// User code panicked.
-#[derive(Debug, thiserror::Error)]
-#[error("panicked: {0}")]
-pub(crate) struct Panicked(pub(crate) String);
-
 /// The handler ran longer than it may.
 #[derive(Debug, thiserror::Error)]
 #[error("the handler ran longer than its timeout of {0:?}")]
@@ -66,17 +61,6 @@ pub(crate) enum CopyError {
     TooLarge { actual: usize, allowed: usize },
     #[error("the dead-letter copy cannot be encoded: {0}")]
     Encode(#[from] crate::envelope::EncodeError),
-}
-
-/// The text of a panic.
-pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> String {
-    if let Some(text) = payload.downcast_ref::<&str>() {
-        (*text).to_owned()
-    } else if let Some(text) = payload.downcast_ref::<String>() {
-        text.clone()
-    } else {
-        "with a value that is no text".to_owned()
-    }
 }
 
 /// The last part of a type's path, generics left out.

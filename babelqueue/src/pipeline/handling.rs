@@ -1,19 +1,16 @@
 //! The innermost of the layers: the payload's schema, then the handler, fenced by its timeout and
 //! against its panics (SPEC §2.7, step 7).
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::FutureExt as _;
-
 use super::dispatch::Dispatch;
-use super::failure::{Panicked, TimedOut, UnknownUrnError, panic_text};
+use super::failure::{TimedOut, UnknownUrnError, fenced_async};
 use super::middleware::{Call, Outcomes, Work};
 use crate::context::Delivery;
 #[cfg(feature = "schema")]
 use crate::handler::Verdict;
-use crate::handler::{ErrorKind, HandlerError, HandlerResult};
+use crate::handler::{Deliveries, ErrorKind, HandlerError, HandlerResult};
 #[cfg(feature = "schema")]
 use crate::schema::{SchemaProvider, ValidationError};
 use crate::{BoxError, BoxFuture};
@@ -38,16 +35,57 @@ pub(crate) struct Validation {
 impl Handling {
     /// Runs the handler with this number.
     pub(super) async fn run(&self, handler: usize, delivery: Delivery) -> HandlerResult {
-        #[cfg(feature = "schema")]
-        if let Some(validation) = &self.validation {
-            validation.check(&delivery)?;
+        if let Some(fault) = self.check(&delivery) {
+            return Err(fault);
         }
-        self.fenced(handler, delivery).await
+        self.fenced(|| self.dispatch.call(handler, delivery)).await
+    }
+
+    /// Runs the batch handler with this number. A payload that violates its schema fails alone.
+    pub(super) async fn run_batch(
+        &self,
+        handler: usize,
+        deliveries: Vec<Delivery>,
+    ) -> Vec<HandlerResult> {
+        let mut valid = Vec::with_capacity(deliveries.len());
+        let mut checked = Vec::with_capacity(deliveries.len());
+        for delivery in deliveries {
+            let fault = self.check(&delivery);
+            if fault.is_none() {
+                valid.push(delivery);
+            }
+            checked.push(fault);
+        }
+        let mut results = Vec::new().into_iter();
+        if !valid.is_empty() {
+            let batch = Arc::new(Deliveries::new(valid));
+            let call = || self.dispatch.call_batch(handler, Arc::clone(&batch));
+            let answer = self.fenced(call).await;
+            results = batch.results(answer).into_iter();
+        }
+        let result = |fault: Option<HandlerError>| match fault {
+            Some(error) => Some(Err(error)),
+            None => results.next(),
+        };
+        checked.into_iter().filter_map(result).collect()
+    }
+
+    #[cfg(feature = "schema")]
+    fn check(&self, delivery: &Delivery) -> Option<HandlerError> {
+        self.validation.as_ref()?.check(delivery).err()
+    }
+
+    #[cfg(not(feature = "schema"))]
+    fn check(&self, _: &Delivery) -> Option<HandlerError> {
+        None
     }
 
     /// A panic and the timeout become the handler's failure.
-    async fn fenced(&self, handler: usize, delivery: Delivery) -> HandlerResult {
-        let call = AssertUnwindSafe(self.dispatch.call(handler, delivery)).catch_unwind();
+    async fn fenced(
+        &self,
+        call: impl FnOnce() -> BoxFuture<'static, HandlerResult>,
+    ) -> HandlerResult {
+        let call = fenced_async(call());
         let ended = match self.timeout {
             None => call.await,
             Some(limit) => match tokio::time::timeout(limit, call).await {
@@ -55,10 +93,7 @@ impl Handling {
                 Err(_) => return Err(HandlerError::of_kind(ErrorKind::Timeout, TimedOut(limit))),
             },
         };
-        ended.unwrap_or_else(|panic| {
-            let panicked = Panicked(panic_text(&*panic));
-            Err(HandlerError::of_kind(ErrorKind::Panic, panicked))
-        })
+        ended.unwrap_or_else(|panicked| Err(HandlerError::of_kind(ErrorKind::Panic, panicked)))
     }
 }
 
@@ -67,14 +102,21 @@ impl Call for Arc<Handling> {
     fn call(&self, work: Work) -> BoxFuture<'static, Result<Outcomes, BoxError>> {
         let handling = Self::clone(self);
         Box::pin(async move {
-            let Work::One(delivery) = work;
-            let urn = delivery.context().urn();
+            let urn = work.urn();
             let Some(handler) = handling.dispatch.find(urn) else {
                 let urn = urn.to_owned();
                 return Err(UnknownUrnError { urn }.into());
             };
-            let outcome = handling.run(handler, delivery).await?;
-            Ok(Outcomes::all(outcome))
+            match work {
+                Work::One(delivery) => {
+                    let outcome = handling.run(handler, delivery).await?;
+                    Ok(Outcomes::all(outcome))
+                }
+                Work::Batch(deliveries) => {
+                    let results = handling.run_batch(handler, deliveries).await;
+                    Ok(Outcomes::each(results))
+                }
+            }
         })
     }
 }

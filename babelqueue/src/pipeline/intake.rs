@@ -3,22 +3,36 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "payload-store")]
+use super::attribute::Attribute;
 use super::foreign::{Decode, ForeignError, Unfolded, is_own, unfold};
+#[cfg(feature = "payload-store")]
+use super::payloads::{Found, Payloads};
 use super::record::Record;
 use crate::envelope::{
     DecodeError, Envelope, Gate, NotAccepted, Undecodable, is_blank, new_id, reconcile_attempts,
     version_gate,
 };
+#[cfg(feature = "payload-store")]
+use crate::payload_store::{PayloadError, Pointer};
 
 /// What the first look at a record came to.
 #[derive(Debug)]
 pub(crate) enum Opened {
     /// Rejected by the attribute gate, undecoded.
     Gated { body: String, declared: String },
+    /// A pointer, or what means to be one: to be followed.
+    #[cfg(feature = "payload-store")]
+    Pointer(Box<Found>),
+    /// A pointer that could not be followed; the body as it came.
+    #[cfg(feature = "payload-store")]
+    Unfollowed { body: String, error: PayloadError },
     /// Poison; the body as it came.
     Poison { body: String, error: DecodeError },
     /// A decoder's own, and unreadable; the body as it came.
     Unreadable { body: String, error: ForeignError },
+    /// A decoder's own, and not wanted.
+    Skipped { body: String },
     /// Decoded, but the body's version is not 1.
     UnsupportedVersion {
         envelope: Envelope,
@@ -48,6 +62,24 @@ pub(crate) struct Reading<'a> {
     /// Asked about bodies that are no acceptable envelopes.
     pub(crate) decoders: &'a [Arc<dyn Decode>],
     pub(crate) queue: &'a str,
+    /// Recognises pointers in bodies that are no envelopes.
+    #[cfg(feature = "payload-store")]
+    pub(crate) payloads: Option<&'a Arc<Payloads>>,
+}
+
+#[cfg(feature = "payload-store")]
+impl Reading<'_> {
+    /// The pointer that a body is, if it is no envelope and means to be one.
+    fn pointer(
+        &self,
+        decoded: &Result<Envelope, Undecodable>,
+        attributes: &[Attribute],
+    ) -> Option<(Arc<Payloads>, Result<Pointer, PayloadError>)> {
+        let undecodable = decoded.as_ref().err()?;
+        let payloads = self.payloads?;
+        let pointer = payloads.recognise(&undecodable.body, attributes)?;
+        Some((Arc::clone(payloads), pointer))
+    }
 }
 
 /// Takes the body out of the record and classifies it. Attributes that were found inside of the
@@ -59,6 +91,18 @@ pub(crate) fn open(record: &mut Record, reading: Reading<'_>) -> Opened {
         return Opened::Gated { body, declared };
     }
     let decoded = Envelope::try_decode(body);
+    #[cfg(feature = "payload-store")]
+    let decoded = match (reading.pointer(&decoded, &record.attributes), decoded) {
+        (Some((payloads, pointer)), Err(undecodable)) => {
+            return Opened::Pointer(Box::new(Found {
+                payloads,
+                pointer,
+                body: undecodable.body,
+                attributes: None,
+            }));
+        }
+        (_, decoded) => decoded,
+    };
     if reading.decoders.is_empty() || is_own(&decoded) {
         return classify(decoded, None, record, reading.lenient);
     }
@@ -68,8 +112,18 @@ pub(crate) fn open(record: &mut Record, reading: Reading<'_>) -> Opened {
         Ok(Unfolded::NotMine) => {
             classify(Envelope::try_decode(body), None, record, reading.lenient)
         }
+        Ok(Unfolded::Skipped) => Opened::Skipped { body },
         Ok(Unfolded::Gated { declared }) => Opened::Gated { body, declared },
         Ok(Unfolded::Read { result, attributes }) => {
+            #[cfg(feature = "payload-store")]
+            if let Some((payloads, pointer)) = reading.pointer(&result, &attributes) {
+                return Opened::Pointer(Box::new(Found {
+                    payloads,
+                    pointer,
+                    body,
+                    attributes: Some(attributes),
+                }));
+            }
             let opened = classify(result, Some(body), record, reading.lenient);
             if matches!(opened, Opened::Accepted { .. }) {
                 record.attributes = attributes;
@@ -150,6 +204,8 @@ mod tests {
             lenient,
             decoders: &[],
             queue: "orders",
+            #[cfg(feature = "payload-store")]
+            payloads: None,
         }
     }
 

@@ -2,12 +2,10 @@
 //! user's own layers, then the validation of the payload, the fences and the handler. Each costs
 //! nothing when it is not set.
 
-use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
-use futures_util::FutureExt as _;
-
-use super::failure::{Panicked, panic_text};
+use super::batch::Seat;
+use super::failure::fenced_async;
 use super::process::{Pipeline, subject};
 use super::record::Record;
 use crate::context::Delivery;
@@ -31,12 +29,27 @@ pub(super) enum Layered {
     Held(Duration),
 }
 
+/// Where a delivery is handled.
+#[derive(Clone, Copy)]
+pub(super) enum Place<'a> {
+    /// By a call of its own.
+    Alone,
+    /// By one that it shares.
+    Shared(&'a Seat),
+}
+
 impl Pipeline {
     #[cfg(not(feature = "idempotency"))]
-    pub(super) async fn layered(&self, _: &Record, handler: usize, delivery: Delivery) -> Layered {
+    pub(super) async fn layered(
+        &self,
+        _: &Record,
+        handler: usize,
+        delivery: Delivery,
+        place: Place<'_>,
+    ) -> Layered {
         // Nothing stands around a message that is not guarded.
         let _ = subject;
-        Layered::Answer(self.inner(handler, delivery).await)
+        Layered::Answer(self.inner(handler, delivery, place).await)
     }
 
     #[cfg(feature = "idempotency")]
@@ -45,11 +58,12 @@ impl Pipeline {
         record: &Record,
         handler: usize,
         delivery: Delivery,
+        place: Place<'_>,
     ) -> Layered {
         match &self.guard {
-            None => Layered::Answer(self.inner(handler, delivery).await),
+            None => Layered::Answer(self.inner(handler, delivery, place).await),
             // A box of its own, for who has a guard: the others need not carry its room.
-            Some(guard) => Box::pin(self.guarded(guard, record, handler, delivery)).await,
+            Some(guard) => Box::pin(self.guarded(guard, record, handler, delivery, place)).await,
         }
     }
 
@@ -60,6 +74,7 @@ impl Pipeline {
         record: &Record,
         handler: usize,
         delivery: Delivery,
+        place: Place<'_>,
     ) -> Layered {
         let request = Request {
             id: delivery.context().meta().id().unwrap_or_default(),
@@ -74,7 +89,7 @@ impl Pipeline {
             async move {
                 // Only what is deleted for good is remembered: what goes to the dead-letter queue
                 // must run again when it is redriven.
-                match self.inner(handler, delivery).await {
+                match self.inner(handler, delivery, place).await {
                     done @ Ok(Outcome::Done | Outcome::Discard) => Ok(done),
                     other => Err(other),
                 }
@@ -102,14 +117,14 @@ impl Pipeline {
     }
 
     /// The user's layers, if there are any, and the handler inside of them.
-    async fn inner(&self, handler: usize, delivery: Delivery) -> HandlerResult {
+    async fn inner(&self, handler: usize, delivery: Delivery, place: Place<'_>) -> HandlerResult {
+        if let Place::Shared(seat) = place {
+            return Box::pin(seat.take(delivery)).await;
+        }
         let Some(middleware) = &self.middleware else {
             return self.handling.run(handler, delivery).await;
         };
-        let through = AssertUnwindSafe(middleware.one(delivery)).catch_unwind();
-        through.await.unwrap_or_else(|panic| {
-            let panicked = Panicked(panic_text(&*panic));
-            Err(HandlerError::of_kind(ErrorKind::Panic, panicked))
-        })
+        let ended = fenced_async(middleware.one(delivery)).await;
+        ended.unwrap_or_else(|panicked| Err(HandlerError::of_kind(ErrorKind::Panic, panicked)))
     }
 }

@@ -19,6 +19,8 @@ use crate::{BoxError, BoxFuture};
 pub enum Work {
     /// One delivery. A layer may hand another one on, with its payload decrypted say.
     One(Delivery),
+    /// Several deliveries of one URN, for a batch handler; never none.
+    Batch(Vec<Delivery>),
 }
 
 impl Work {
@@ -26,14 +28,14 @@ impl Work {
     pub fn deliveries(&self) -> &[Delivery] {
         match self {
             Self::One(delivery) => std::slice::from_ref(delivery),
+            Self::Batch(deliveries) => deliveries,
         }
     }
 
     /// The URN of all of them.
     pub fn urn(&self) -> &str {
-        match self {
-            Self::One(delivery) => delivery.context().urn(),
-        }
+        let first = self.deliveries().first();
+        first.map_or("", |delivery| delivery.context().urn())
     }
 }
 
@@ -43,8 +45,9 @@ impl From<Delivery> for Work {
     }
 }
 
-/// What became of the deliveries of a [`Work`]: the response of the middleware's services. That
-/// all of them failed is the service's error instead.
+/// What became of the deliveries of a [`Work`]: the response of the middleware's services. The
+/// failure of a single delivery is the service's error instead; of a batch, each delivery has its
+/// own result here, and an error of the service fails all of them.
 #[derive(Debug)]
 pub struct Outcomes {
     results: Results,
@@ -95,6 +98,19 @@ impl Outcomes {
         match &self.results {
             Results::All(outcome) => good(outcome),
             Results::Each(results) => results.iter().all(|result| result.as_ref().is_ok_and(good)),
+        }
+    }
+
+    /// The results of a work of so many deliveries.
+    fn into_each(self, given: usize) -> Vec<HandlerResult> {
+        match self.results {
+            Results::All(outcome) => (0..given).map(|_| Ok(outcome.clone())).collect(),
+            Results::Each(results) if results.len() == given => results,
+            Results::Each(results) => {
+                let answered = results.len();
+                let error = HandlerError::from(WrongNumber { answered, given });
+                error.repeated(given).into_iter().map(Err).collect()
+            }
         }
     }
 
@@ -163,6 +179,19 @@ impl Next {
         outcomes
             .map_err(HandlerError::from_boxed)
             .and_then(Outcomes::into_one)
+    }
+
+    /// Several deliveries through the layers, together.
+    pub(super) async fn batch(&self, deliveries: Vec<Delivery>) -> Vec<HandlerResult> {
+        let given = deliveries.len();
+        match self.inner.call(Work::Batch(deliveries)).await {
+            Ok(outcomes) => outcomes.into_each(given),
+            Err(error) => HandlerError::from_boxed(error)
+                .repeated(given)
+                .into_iter()
+                .map(Err)
+                .collect(),
+        }
     }
 }
 
@@ -234,5 +263,8 @@ mod tests {
             assert!(!error.is_permanent(), "nothing is known of the message");
         }
         assert!(!Outcomes::all(Outcome::retry()).is_success());
+        assert_eq!(Outcomes::all(Outcome::Discard).into_each(2).len(), 2);
+        let wrong = Outcomes::each(vec![Ok(Outcome::Done)]).into_each(2);
+        assert!(wrong.len() == 2 && wrong.iter().all(Result::is_err));
     }
 }

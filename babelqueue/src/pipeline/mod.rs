@@ -3,6 +3,7 @@
 //! perform what comes out. May read envelope, handler, router and policy; makes no SQS call.
 
 mod attribute;
+mod batch;
 mod bury;
 mod clock;
 mod copy;
@@ -14,6 +15,9 @@ mod handling;
 mod intake;
 mod layers;
 pub(crate) mod middleware;
+#[cfg(feature = "payload-store")]
+mod payloads;
+mod prepared;
 mod process;
 mod processed;
 mod record;
@@ -26,11 +30,16 @@ pub(crate) use clock::Clock;
 pub(crate) use copy::DeadLetterMessage;
 pub(crate) use counters::Counters;
 pub(crate) use dispatch::{Bound, Dispatch};
-pub(crate) use failure::{Panicked, panic_text};
+pub(crate) use failure::Panicked;
+#[cfg(feature = "idempotency")]
+pub(crate) use failure::fenced_async;
 pub(crate) use handling::Handling;
 #[cfg(feature = "schema")]
 pub(crate) use handling::Validation;
 pub(crate) use middleware::{Next, Wrap, wrap};
+#[cfg(feature = "payload-store")]
+pub(crate) use payloads::Payloads;
+pub(crate) use prepared::Prepared;
 pub(crate) use process::{DeadLetterTarget, Pipeline, ReleaseDelay, UnknownHook};
 pub(crate) use processed::{Ending, Processed, Settlement};
 pub(crate) use record::{DeliveryNumber, Record};

@@ -3,21 +3,21 @@
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
-use futures_util::FutureExt as _;
 use tracing::Instrument as _;
 
 use super::clock::Clock;
 use super::failure::{
-    OutcomeError, Panicked, UnknownUrnError, VersionGateError, panic_text, short_type_name,
+    OutcomeError, Panicked, UnknownUrnError, VersionGateError, fenced, fenced_async,
+    short_type_name,
 };
 use super::foreign::Decode;
 use super::handling::Handling;
-use super::intake::{Opened, Reading, open};
-use super::layers::Layered;
+use super::intake::Opened;
+use super::layers::{Layered, Place};
 use super::middleware::Next;
 use super::processed::{Ending, Processed, Seen, Settlement};
 use super::record::Record;
@@ -26,11 +26,11 @@ use crate::BoxFuture;
 use crate::context::{Context, Delivery};
 use crate::envelope::Envelope;
 use crate::fields;
-use crate::handler::{ErrorKind, HandlerError, Outcome};
+use crate::handler::{ErrorKind, HandlerError, HandlerResult, Outcome};
 use crate::policy::{
     Action, Backoff, Event, HookResult, Pause, ReportKind, Rules, WireDelay, settle,
 };
-use crate::telemetry::{Failure, Handled, Observer, Processing};
+use crate::telemetry::{Failure, Observer, Processing};
 
 /// The unknown-URN hook.
 pub(crate) type UnknownHook =
@@ -39,11 +39,16 @@ pub(crate) type UnknownHook =
 /// The caller's own pause, over the backoff: by the reconciled attempts.
 pub(crate) type ReleaseDelay = Arc<dyn Fn(u64) -> Duration + Send + Sync>;
 
+/// The pause of a failed message whose `release_delay` panicked: SQS's own default for one that
+/// nobody settles. None at all would make a hot loop of it.
+const FALLBACK_DELAY: Duration = Duration::from_secs(30);
+
 /// What the pipeline must know of the dead-letter queue.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct DeadLetterTarget {
     pub(crate) fifo: bool,
-    pub(crate) max_bytes: usize,
+    /// How large a copy may be: what was configured, until the queue says that it takes less.
+    pub(crate) max_bytes: AtomicUsize,
 }
 
 /// Everything that decides what becomes of a message.
@@ -54,6 +59,9 @@ pub(crate) struct Pipeline {
     pub(crate) middleware: Option<Next>,
     /// What reads bodies that are no envelopes, in the order of asking.
     pub(crate) decoders: Vec<Arc<dyn Decode>>,
+    /// What follows the pointers of large messages.
+    #[cfg(feature = "payload-store")]
+    pub(crate) payloads: Option<Arc<super::payloads::Payloads>>,
     pub(crate) rules: Rules,
     pub(crate) backoff: Backoff,
     pub(crate) release_delay: Option<ReleaseDelay>,
@@ -68,6 +76,14 @@ pub(crate) struct Pipeline {
     pub(crate) clock: Clock,
 }
 
+/// How far a message came without waiting.
+enum Begun {
+    Delivery(Delivery),
+    Ended(Box<Processed>),
+    #[cfg(feature = "payload-store")]
+    Pointer(Box<super::payloads::Found>),
+}
+
 /// The error that goes with an event: into reports and into the dead letter.
 #[derive(Clone, Copy)]
 pub(super) struct Cause<'a> {
@@ -76,7 +92,10 @@ pub(super) struct Cause<'a> {
 }
 
 impl<'a> Cause<'a> {
-    fn new(error: &'a (dyn StdError + Send + Sync + 'static), exception: &'a str) -> Self {
+    pub(super) fn new(
+        error: &'a (dyn StdError + Send + Sync + 'static),
+        exception: &'a str,
+    ) -> Self {
         Self {
             error,
             exception: Some(exception),
@@ -86,22 +105,38 @@ impl<'a> Cause<'a> {
 
 impl Pipeline {
     /// Takes one message all the way. Panics of user code end in the settlement of this message.
-    pub(crate) async fn process(&self, mut record: Record) -> Processed {
+    /// The record is boxed, by the driver or here: its room in the future would be moved around.
+    pub(crate) async fn process(&self, record: impl Into<Box<Record>>) -> Processed {
+        let mut record = record.into();
         match self.begin(&mut record) {
-            Ok(delivery) => self.route(&record, delivery).await,
-            Err(processed) => self.unhandled(*processed),
+            Begun::Delivery(delivery) => self.route(&record, delivery, Place::Alone).await,
+            Begun::Ended(processed) => self.unhandled(*processed),
+            #[cfg(feature = "payload-store")]
+            Begun::Pointer(found) => Box::pin(self.process_pointer(record, *found)).await,
         }
     }
 
     /// The part that waits for nothing, apart from the future for its room: the delivery that a
     /// handler may have, or the end of a message that none gets.
-    fn begin(&self, record: &mut Record) -> Result<Delivery, Box<Processed>> {
-        let reading = Reading {
-            lenient: self.lenient,
-            decoders: &self.decoders,
-            queue: &self.queue,
-        };
-        Err(Box::new(match open(record, reading) {
+    fn begin(&self, record: &mut Record) -> Begun {
+        match self.look(record) {
+            Ok(delivery) => Begun::Delivery(delivery),
+            Err(opened) => match *opened {
+                #[cfg(feature = "payload-store")]
+                Opened::Pointer(found) => Begun::Pointer(found),
+                opened => Begun::Ended(self.refuse(record, opened)),
+            },
+        }
+    }
+
+    /// The end of a message that no handler may have.
+    pub(super) fn refuse(&self, record: &Record, opened: Opened) -> Box<Processed> {
+        Box::new(match opened {
+            #[cfg(feature = "payload-store")]
+            Opened::Unfollowed { body, error } => self.unfollowed(record, body, &error),
+            // It is to be followed, and nothing to refuse.
+            #[cfg(feature = "payload-store")]
+            Opened::Pointer(found) => Processed::left(found.body),
             Opened::Gated { body, declared } => {
                 let error = VersionGateError { declared };
                 let cause = Cause::new(&error, "VersionGateError");
@@ -133,86 +168,127 @@ impl Pipeline {
                 let seen = Seen::Envelope(Box::new(envelope), received);
                 self.finish(record, seen, Event::NotAccepted, Some(cause))
             }
-            Opened::Accepted {
-                envelope,
-                attempts,
-                trace_id,
-            } => {
-                let headers = record.headers();
-                let source = record.source(&self.queue);
-                let mut context = Context::new(envelope, attempts, headers, source)
-                    .with_lease(record.lease.clone());
-                if let Some(trace_id) = trace_id {
-                    context = context.with_trace_id(trace_id);
-                }
-                return Ok(Delivery::new(context));
+            Opened::Skipped { body } => {
+                tracing::debug!(
+                    queue = &*self.queue,
+                    message_id = record.message_id,
+                    "skipped by a decoder"
+                );
+                Processed::new(Settlement::Delete, Ending::Discarded, Seen::Body(body))
             }
-        }))
+            // It is a delivery, and nothing to refuse.
+            Opened::Accepted { envelope, .. } => Processed::left(envelope.into_body()),
+        })
     }
 
-    async fn route(&self, record: &Record, delivery: Delivery) -> Processed {
+    /// The span of one message (SPEC §4.5).
+    pub(super) fn span(&self, record: &Record, context: &Context, handler: usize) -> tracing::Span {
+        tracing::info_span!(
+            "process",
+            { fields::URN } = context.urn(),
+            { fields::HANDLER } = self.handling.dispatch.handler_name(handler),
+            { fields::QUEUE } = &*self.queue,
+            { fields::MESSAGE_ID } = context.source().message_id,
+            { fields::TRACE_ID } = context.trace_id(),
+            { fields::ATTEMPTS } = context.attempts(),
+            { fields::REQUEST_ID } = record.request_id(),
+        )
+    }
+
+    /// To the handler of its URN, and to the end. What a handler's own fence does not hold:
+    /// stores, schemas and policies are user code, too. The message has an end all the same.
+    pub(super) async fn route(
+        &self,
+        record: &Record,
+        delivery: Delivery,
+        place: Place<'_>,
+    ) -> Processed {
         let context = delivery.context();
-        let Some(handler) = self.handling.dispatch.find(context.urn()) else {
-            let processed = self.unknown_urn(record, delivery).await;
-            return self.unhandled(processed);
+        let handler = self.handling.dispatch.find(context.urn());
+        let processing = match handler {
+            Some(handler) => {
+                let named = !self.handling.dispatch.is_fallback(handler);
+                let waited = || self.clock.since(record.sent_at?);
+                self.observer.processing(context, named, waited)
+            }
+            None => Processing::of_nothing(),
         };
-        let routed = !self.handling.dispatch.is_fallback(handler);
-        let waited = || self.clock.since(record.sent_at?);
-        let processing = self.observer.processing(context, routed, waited);
-        let span = processing.within(|| {
-            tracing::info_span!(
-                "process",
-                { fields::URN } = context.urn(),
-                { fields::HANDLER } = self.handling.dispatch.handler_name(handler),
-                { fields::QUEUE } = &*self.queue,
-                { fields::MESSAGE_ID } = context.source().message_id,
-                { fields::TRACE_ID } = context.trace_id(),
-                { fields::ATTEMPTS } = context.attempts(),
-            )
-        });
-        // What a handler's own fence does not hold: layers, stores and schemas are user code, too.
-        let layered = AssertUnwindSafe(self.layered(record, handler, delivery.clone()));
-        let layered = processing.scope(layered.catch_unwind().instrument(span));
-        let layered = layered.await.unwrap_or_else(|panic| {
-            let panicked = Panicked(panic_text(&*panic));
-            Layered::Answer(Err(HandlerError::of_kind(ErrorKind::Panic, panicked)))
-        });
-        let mut processed = self.conclude(record, delivery, layered, &processing);
+        let routed =
+            fenced_async(self.routed(record, delivery.clone(), handler, place, &processing));
+        let mut processed = routed
+            .await
+            .unwrap_or_else(|panicked| self.failed(record, delivery, panicked, &processing));
+        if handler.is_none() {
+            return self.unhandled(processed);
+        }
         processed.handled = processing.end(processed.outcome());
         processed
     }
 
     /// Tells telemetry of a message that no handler had.
-    fn unhandled(&self, processed: Processed) -> Processed {
+    pub(super) fn unhandled(&self, processed: Processed) -> Processed {
         self.observer.unhandled(processed.outcome());
         processed
     }
 
-    /// From what the layers came to, to what is done with the message.
-    fn conclude(
+    async fn routed(
         &self,
         record: &Record,
         delivery: Delivery,
-        layered: Layered,
+        handler: Option<usize>,
+        place: Place<'_>,
         processing: &Processing,
     ) -> Processed {
-        let result = match layered {
-            Layered::Answer(result) => result,
-            Layered::Duplicate => {
-                return self.unreported(Settlement::Delete, Ending::Duplicate, delivery);
-            }
+        let context = delivery.context();
+        let Some(handler) = handler else {
+            return self.unknown_urn(record, delivery).await;
+        };
+        let span = match place {
+            Place::Alone => processing.within(|| self.span(record, context, handler)),
+            Place::Shared(_) => context.span(),
+        };
+        let layered = self.layered(record, handler, delivery.clone(), place);
+        match processing.scope(layered.instrument(span)).await {
+            Layered::Answer(result) => self.answered(record, delivery, &result, processing),
+            Layered::Duplicate => self.unreported(Settlement::Delete, Ending::Duplicate, delivery),
             Layered::Held(remaining) => {
                 // At once would only be the same answer again.
                 let delay = WireDelay::given(remaining.max(Duration::from_secs(1)));
-                return self.unreported(Settlement::Release(delay), Ending::Unhandled, delivery);
+                self.unreported(
+                    Settlement::release(delay, true),
+                    Ending::Unhandled,
+                    delivery,
+                )
             }
-        };
+        }
+    }
+
+    /// User code panicked where no answer of a handler could come of it.
+    fn failed(
+        &self,
+        record: &Record,
+        delivery: Delivery,
+        panicked: Panicked,
+        processing: &Processing,
+    ) -> Processed {
+        let failure = HandlerError::of_kind(ErrorKind::Panic, panicked);
+        self.answered(record, delivery, &Err(failure), processing)
+    }
+
+    /// A handler has answered, or a layer in its place.
+    fn answered(
+        &self,
+        record: &Record,
+        delivery: Delivery,
+        result: &HandlerResult,
+        processing: &Processing,
+    ) -> Processed {
         let event = Event::Handled {
-            result: &result,
+            result,
             delivery_number: delivery.context().attempts().saturating_add(1),
         };
-        let answer = OutcomeError::of(&result);
-        let cause = match (&result, &answer) {
+        let answer = OutcomeError::of(result);
+        let cause = match (result, &answer) {
             (Err(error), _) => {
                 let exception = short_type_name(error.type_name());
                 Some(Cause::new(error.as_error(), exception))
@@ -245,12 +321,7 @@ impl Pipeline {
             ?ending,
             "not handled again"
         );
-        Processed {
-            settlement,
-            ending,
-            seen: Seen::Delivery(delivery),
-            handled: Handled::default(),
-        }
+        Processed::new(settlement, ending, Seen::Delivery(delivery))
     }
 
     async fn unknown_urn(&self, record: &Record, delivery: Delivery) -> Processed {
@@ -260,10 +331,9 @@ impl Pipeline {
             hook = HookResult::Succeeded;
             let call = Arc::clone(call);
             let argument = delivery.clone();
-            let run = AssertUnwindSafe(async move { call(argument).await }).catch_unwind();
-            let failure = match run.await {
+            let failure = match fenced_async(async move { call(argument).await }).await {
                 Ok(result) => result.err(),
-                Err(panic) => Some(HandlerError::from(Panicked(panic_text(&*panic)))),
+                Err(panicked) => Some(HandlerError::from(panicked)),
             };
             if let Some(error) = failure {
                 hook = HookResult::Failed;
@@ -283,7 +353,7 @@ impl Pipeline {
     }
 
     /// Decides, reports, and prepares what the driver performs.
-    fn finish(
+    pub(super) fn finish(
         &self,
         record: &Record,
         seen: Seen,
@@ -321,15 +391,13 @@ impl Pipeline {
         let settlement = match decision.action {
             Action::Delete => Settlement::Delete,
             Action::Leave => Settlement::Leave,
-            Action::Release(pause) => Settlement::Release(self.pause(pause, record, &seen)),
+            Action::Release(pause) => {
+                let stated = matches!(pause, Pause::Given(_));
+                Settlement::release(self.pause(pause, record, &seen), stated)
+            }
             Action::DeadLetter(kind) => self.copy(kind, record, &seen, cause),
         };
-        Processed {
-            settlement,
-            ending,
-            seen,
-            handled: Handled::default(),
-        }
+        Processed::new(settlement, ending, seen)
     }
 
     /// How long a released message pauses (SPEC §2.12).
@@ -346,12 +414,16 @@ impl Pipeline {
                 "SQS did not tell the receive count: the attempts of this message cannot advance"
             );
         }
-        let delay = match (pause, &self.release_delay) {
-            (Pause::Given(delay), _) => WireDelay::given(delay),
-            (Pause::Policy, Some(release_delay)) => WireDelay::given(release_delay(attempts)),
-            (Pause::Policy, None) => {
+        let delay = match pause {
+            Pause::Given(delay) => WireDelay::given(delay),
+            Pause::Policy => {
                 let n = receives.unwrap_or(attempts.saturating_add(1));
-                WireDelay::computed(self.backoff.delay_seconds(n, fastrand::f64()))
+                fenced(|| self.retry_delay(n, attempts)).unwrap_or_else(|panicked| {
+                    let subject = subject(record, seen.envelope());
+                    self.reporter
+                        .report(ReportKind::Handler, subject, &panicked);
+                    WireDelay::given(FALLBACK_DELAY)
+                })
             }
         };
         if delay.altered {
@@ -363,6 +435,14 @@ impl Pipeline {
             );
         }
         delay
+    }
+
+    /// What the retry policy says after receive `n`, with so many attempts before.
+    pub(crate) fn retry_delay(&self, n: u64, attempts: u64) -> WireDelay {
+        match &self.release_delay {
+            Some(release_delay) => WireDelay::given(release_delay(attempts)),
+            None => WireDelay::computed(self.backoff.delay_seconds(n, fastrand::f64())),
+        }
     }
 }
 

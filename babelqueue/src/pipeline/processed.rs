@@ -10,9 +10,20 @@ use crate::telemetry::Handled;
 #[derive(Debug)]
 pub(crate) enum Settlement {
     Delete,
-    Release(WireDelay),
+    Release {
+        delay: WireDelay,
+        /// Whether somebody asked for this delay; else it is what the retry policy says.
+        #[cfg_attr(not(feature = "lambda"), allow(dead_code))]
+        stated: bool,
+    },
     DeadLetter(Box<DeadLetterMessage>),
     Leave,
+}
+
+impl Settlement {
+    pub(super) fn release(delay: WireDelay, stated: bool) -> Self {
+        Self::Release { delay, stated }
+    }
 }
 
 /// How the message ended, for the counters.
@@ -35,9 +46,28 @@ pub(crate) struct Processed {
     pub(super) seen: Seen,
     /// Its span, for what is done to it.
     pub(crate) handled: Handled,
+    /// Where the body really was.
+    #[cfg(feature = "payload-store")]
+    pub(crate) offloaded: Option<Box<super::payloads::Offloaded>>,
 }
 
 impl Processed {
+    pub(super) fn new(settlement: Settlement, ending: Ending, seen: Seen) -> Self {
+        Self {
+            settlement,
+            ending,
+            seen,
+            handled: Handled::default(),
+            #[cfg(feature = "payload-store")]
+            offloaded: None,
+        }
+    }
+
+    /// A message of which nothing is done.
+    pub(super) fn left(body: String) -> Self {
+        Self::new(Settlement::Leave, Ending::Unhandled, Seen::Body(body))
+    }
+
     /// What became of the message, in one word for telemetry.
     pub(crate) fn outcome(&self) -> &'static str {
         match (self.ending, &self.settlement) {
@@ -45,8 +75,8 @@ impl Processed {
             (Ending::Discarded, _) => "discarded",
             (Ending::Duplicate, _) => "duplicate",
             (_, Settlement::DeadLetter(_)) => "dead_letter",
-            (Ending::Failed, Settlement::Release(_)) => "retry",
-            (_, Settlement::Release(_)) => "released",
+            (Ending::Failed, Settlement::Release { .. }) => "retry",
+            (_, Settlement::Release { .. }) => "released",
             (_, Settlement::Delete) => "deleted",
             (_, Settlement::Leave) => "left",
         }

@@ -42,6 +42,12 @@ pub(crate) struct Record {
     pub(crate) visible_after: Option<Duration>,
     /// The hold on it, for its handler to watch.
     pub(crate) lease: Lease,
+    /// The invocation that brought it, for its handler to have.
+    #[cfg(feature = "lambda")]
+    pub(crate) invocation: Option<crate::invocation::Invocation>,
+    /// Where its body really was.
+    #[cfg(feature = "payload-store")]
+    pub(crate) offloaded: Option<Box<super::payloads::Offloaded>>,
     /// `SentTimestamp` in Unix milliseconds.
     pub(crate) sent_at: Option<u64>,
     /// `ApproximateFirstReceiveTimestamp` in Unix milliseconds.
@@ -49,6 +55,17 @@ pub(crate) struct Record {
 }
 
 impl Record {
+    /// Id of the Lambda invocation that brought it, if one did.
+    pub(crate) fn request_id(&self) -> Option<&str> {
+        #[cfg(feature = "lambda")]
+        return self
+            .invocation
+            .as_ref()
+            .map(|invocation| invocation.request_id());
+        #[cfg(not(feature = "lambda"))]
+        None
+    }
+
     /// The receive count as a number of at least 1.
     pub(crate) fn receives(&self) -> Option<u64> {
         let text = self.receive_count.as_deref()?;

@@ -3,11 +3,10 @@
 
 use std::error::Error as StdError;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::counters::Counters;
-use super::failure::panic_text;
+use super::failure::fenced;
 use crate::envelope::Envelope;
 use crate::error_text::{chain_text, cut, error_text};
 use crate::fields;
@@ -123,11 +122,10 @@ impl Reporter {
         let Some(redact) = &self.redact else {
             return Some(cut(text));
         };
-        match catch_unwind(AssertUnwindSafe(|| redact(&text))) {
+        match fenced(|| redact(&text)) {
             Ok(text) => Some(cut(text)),
-            Err(panic) => {
-                let panic = panic_text(&*panic);
-                tracing::error!(queue = &*self.queue, "the redaction hook panicked: {panic}");
+            Err(panicked) => {
+                tracing::error!(queue = &*self.queue, "the redaction hook {panicked}");
                 None
             }
         }
@@ -171,12 +169,11 @@ impl Reporter {
             envelope: subject.envelope,
             error,
         };
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| hook(&event))) {
-            let text = panic_text(&*panic);
+        if let Err(panicked) = fenced(|| hook(&event)) {
             tracing::error!(
                 kind = kind.as_str(),
                 queue = &*self.queue,
-                "on_error panicked: {text}"
+                "on_error {panicked}"
             );
         }
     }

@@ -31,6 +31,8 @@ pub enum Event<'a> {
     Poison,
     /// The envelope lacks what every handler may rely on (SPEC §1.6).
     NotAccepted,
+    /// The body is a pointer, and what it points to cannot be had at present (SPEC §4.10).
+    PayloadUnavailable,
     /// No handler takes its URN (SPEC §2.11).
     UnknownUrn {
         /// What the hook, which has already run, came to.
@@ -113,6 +115,8 @@ pub enum ReportKind {
     NotAccepted,
     /// The body is poison.
     Poison,
+    /// The body is a pointer, and what it points to could not be had.
+    PayloadStore,
     /// No handler takes the URN.
     UnknownUrn,
     /// The unknown-URN hook failed.
@@ -141,6 +145,7 @@ impl ReportKind {
             Self::UnsupportedVersion => "unsupported_version",
             Self::NotAccepted => "not_accepted",
             Self::Poison => "poison",
+            Self::PayloadStore => "payload_store",
             Self::UnknownUrn => "unknown_urn",
             Self::Hook => "hook",
             Self::Handler => "handler",
@@ -178,6 +183,10 @@ pub fn settle(rules: &Rules, event: Event<'_>) -> Decision {
         }
         Event::Poison => unrouted(rules, CopyKind::Poison, &[ReportKind::Poison]),
         Event::NotAccepted => unrouted(rules, CopyKind::Poison, &[ReportKind::NotAccepted]),
+        // Nothing is known against the message: whatever is configured, it is only retried.
+        Event::PayloadUnavailable => {
+            Decision::new(Action::Release(Pause::Policy), &[ReportKind::PayloadStore])
+        }
         Event::UnknownUrn { hook } => unknown_urn(rules, hook),
         Event::Handled {
             result,

@@ -64,6 +64,23 @@ fn unrouted_messages_go_by_the_explicit_strategy_alone() {
 }
 
 #[test]
+fn c_086_a_payload_that_cannot_be_had_is_retried_whatever_is_configured() {
+    for strategy in strategies() {
+        for dead_letter_queue in [false, true] {
+            for max_attempts in [None, Some(1)] {
+                let rules = Rules {
+                    max_attempts,
+                    ..rules(strategy, dead_letter_queue)
+                };
+                let decision = settle(&rules, Event::PayloadUnavailable);
+                assert_eq!(decision.action, Action::Release(Pause::Policy), "{rules:?}");
+                assert_eq!(decision.reports, [ReportKind::PayloadStore]);
+            }
+        }
+    }
+}
+
+#[test]
 fn unknown_urns_go_by_strategy_and_hook() {
     use HookResult::{Absent, Failed, Succeeded};
     let annotated = || Action::DeadLetter(CopyKind::Annotated(Reason::UnknownUrn));

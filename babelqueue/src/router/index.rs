@@ -2,7 +2,7 @@
 //! and `const` throughout.
 
 use super::Route;
-use crate::handler::HandlerInfo;
+use crate::handler::{BatchRule, HandlerInfo};
 
 /// One entry of a list of handlers.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +15,7 @@ pub struct Entry {
     pub aliases: &'static [&'static str],
     pub fallback: bool,
     pub present: bool,
+    pub batch: Option<BatchRule>,
 }
 
 impl Entry {
@@ -26,6 +27,7 @@ impl Entry {
             aliases: H::ALIASES,
             fallback: H::FALLBACK,
             present: H::PRESENT,
+            batch: H::BATCH,
         }
     }
 

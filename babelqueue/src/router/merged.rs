@@ -2,8 +2,7 @@
 
 use super::index::Parts;
 use super::{RouteTable, Routes};
-use crate::context::Delivery;
-use crate::handler::HandlerResult;
+use crate::handler::{HandlerResult, Input};
 
 /// What [`RouteTable::merge`] returns. Zero-sized, like its parts.
 #[derive(Clone, Copy, Debug)]
@@ -23,10 +22,10 @@ impl<A: RouteTable, B: RouteTable> RouteTable for Merged<A, B> {
 }
 
 impl<S: Sync, A: Routes<S>, B: Routes<S>> Routes<S> for Merged<A, B> {
-    async fn dispatch(handler: usize, delivery: &Delivery, state: &S) -> HandlerResult {
+    async fn dispatch(handler: usize, input: Input<'_>, state: &S) -> HandlerResult {
         match handler.checked_sub(A::PARTS.len()) {
-            None => A::dispatch(handler, delivery, state).await,
-            Some(handler) => B::dispatch(handler, delivery, state).await,
+            None => A::dispatch(handler, input, state).await,
+            Some(handler) => B::dispatch(handler, input, state).await,
         }
     }
 }

@@ -3,8 +3,7 @@
 
 use std::future::Future;
 
-use crate::context::Delivery;
-use crate::handler::HandlerResult;
+use crate::handler::{BatchRule, HandlerResult, Input};
 
 mod check;
 mod index;
@@ -37,6 +36,16 @@ pub trait RouteTable: Copy + Send + Sync + 'static {
         Self::PARTS.entry(handler).map_or("", |entry| entry.name)
     }
 
+    /// How the handler with this number takes batches, if it does.
+    fn batch_rule(&self, handler: usize) -> Option<BatchRule> {
+        Self::PARTS.entry(handler).and_then(|entry| entry.batch)
+    }
+
+    /// Whether any handler takes batches.
+    fn takes_batches(&self) -> bool {
+        (0..Self::PARTS.len()).any(|handler| self.batch_rule(handler).is_some())
+    }
+
     /// Joins two routers. A URN that both have does not build; between named routers
     /// (`from_handlers![pub struct Orders; …]`), [`Router::merge!`](crate::Router::merge) finds
     /// it in `cargo check` already.
@@ -64,10 +73,11 @@ pub struct Route {
     note = "make one with `Router::from_handlers![…]`"
 )]
 pub trait Routes<S>: RouteTable {
-    /// Runs the handler that [`RouteTable::find`] gave.
+    /// Runs the handler that [`RouteTable::find`] gave. A batch handler takes one message, too;
+    /// any other one takes no batch.
     fn dispatch<'d>(
         handler: usize,
-        delivery: &'d Delivery,
+        input: Input<'d>,
         state: &'d S,
     ) -> impl Future<Output = HandlerResult> + Send + 'd;
 }

@@ -28,6 +28,10 @@ impl Observer {
         Processing
     }
 
+    pub(crate) fn batch<'a>(&self, _messages: impl Iterator<Item = &'a Context>) -> Batch {
+        Batch
+    }
+
     pub(crate) fn publishing(&self, _draft: &mut Draft) -> Publishing {
         Publishing
     }
@@ -77,6 +81,10 @@ impl Settled {
 pub(crate) struct Processing;
 
 impl Processing {
+    pub(crate) fn of_nothing() -> Self {
+        Self
+    }
+
     pub(crate) fn scope<F>(&self, future: F) -> F {
         future
     }
@@ -89,6 +97,19 @@ impl Processing {
 
     pub(crate) fn end(self, _outcome: &'static str) -> Handled {
         Handled {}
+    }
+}
+
+#[must_use]
+pub(crate) struct Batch;
+
+impl Batch {
+    pub(crate) fn scope<F>(&self, future: F) -> F {
+        future
+    }
+
+    pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+        work()
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) use unfold::{ForeignError, Unfolded, is_own, unfold};
 /// of every message: version gate, acceptance, router, handler. A dead letter of it is the
 /// envelope, which the same consumer reads when it is redriven.
 ///
-/// Decoders are pure and quick; one that panics leaves its message on the queue.
+/// Decoders are pure and quick; to panic is the same as to fail.
 ///
 /// ```
 /// use babelqueue::BoxError;
@@ -67,6 +67,8 @@ where
 pub enum Decoded {
     /// Nothing: the next decoder is asked, and the contract in the end.
     NotMine,
+    /// A message that nobody wants: it is deleted, counted as discarded, and not reported.
+    Skip,
     /// The envelope that the handler gets. It must have what every envelope has
     /// ([`Foreign::envelope`] begins one).
     Message(Box<Envelope>),

@@ -25,6 +25,7 @@ use crate::message::BabelMessage;
 pub struct PlainJson {
     urn: Cow<'static, str>,
     id_at: Option<Cow<'static, str>>,
+    value_in: Option<Cow<'static, str>>,
 }
 
 /// The body has no id where it should be.
@@ -45,6 +46,7 @@ impl PlainJson {
         Self {
             urn: urn.into(),
             id_at: None,
+            value_in: None,
         }
     }
 
@@ -61,14 +63,25 @@ impl PlainJson {
         self.id_at = Some(pointer.into());
         self
     }
+
+    /// Takes any JSON value, `null` included, as the member of this name of the payload. Without
+    /// this a body is an object, and the payload itself.
+    #[must_use]
+    pub fn value_in(mut self, member: impl Into<Cow<'static, str>>) -> Self {
+        self.value_in = Some(member.into());
+        self
+    }
 }
 
 impl Decode for PlainJson {
     fn decode(&self, message: &Foreign<'_>) -> Result<Decoded, BoxError> {
         let body = message.body();
-        if !body.trim_start().starts_with('{') {
-            let is_json = serde_json::from_str::<serde::de::IgnoredAny>(body).is_ok();
-            return if is_json {
+        let is_json = || serde_json::from_str::<serde::de::IgnoredAny>(body).is_ok();
+        if self.value_in.is_some() && !is_json() {
+            return Ok(Decoded::NotMine);
+        }
+        if self.value_in.is_none() && !body.trim_start().starts_with('{') {
+            return if is_json() {
                 Err(NotAnObject.into())
             } else {
                 // Not JSON at all: the contract says where the fault is.
@@ -89,6 +102,13 @@ impl Decode for PlainJson {
                 }
             };
         }
-        Ok(builder.data_json(body).build()?.into())
+        let built = match &self.value_in {
+            None => builder.data_json(body).build()?,
+            Some(member) => {
+                let member = Value::from(&**member);
+                builder.data_json(format!("{{{member}:{body}}}")).build()?
+            }
+        };
+        Ok(built.into())
     }
 }

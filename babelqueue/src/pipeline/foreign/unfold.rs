@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{Decode, Decoded, Foreign, Inner};
 use crate::BoxError;
 use crate::envelope::{Envelope, Gate, Undecodable, version_gate};
+use crate::panics::fenced;
 use crate::pipeline::attribute::Attribute;
 use crate::pipeline::record::{Record, declared_version};
 
@@ -18,6 +19,8 @@ pub(crate) struct ForeignError(#[source] pub(crate) BoxError);
 pub(crate) enum Unfolded {
     /// It is nobody's.
     NotMine,
+    /// It is not wanted.
+    Skipped,
     /// The version attribute that it carries inside is not 1.
     Gated { declared: String },
     /// What it turned out to be, with the attributes that count.
@@ -44,8 +47,11 @@ pub(crate) fn unfold(
             message_id: &record.message_id,
             sent_at: record.sent_at.and_then(|millis| millis.try_into().ok()),
         };
-        match decoder.decode(&message).map_err(ForeignError)? {
+        let decoded =
+            fenced(|| decoder.decode(&message)).unwrap_or_else(|panicked| Err(panicked.into()));
+        match decoded.map_err(ForeignError)? {
             Decoded::NotMine => {}
+            Decoded::Skip => return Ok(Unfolded::Skipped),
             Decoded::Message(envelope) => {
                 return Ok(Unfolded::Read {
                     result: Ok(*envelope),

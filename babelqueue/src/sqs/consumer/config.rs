@@ -5,16 +5,14 @@ use std::time::Duration;
 
 use aws_sdk_sqs::Client;
 
-use super::error::BuildError;
 use super::handle::Control;
 use super::options::Options;
 use super::shared::Shared;
-use crate::pipeline::{
-    Clock, Counters, DeadLetterTarget, Dispatch, Handling, Next, Pipeline, Reporter, Wrap,
-};
-use crate::policy::{MAX_VISIBILITY_SECONDS, Rules, UnknownUrn, check_name, is_fifo, queue_name};
-use crate::sqs::client::Clients;
-use crate::sqs::endpoint;
+use crate::aws::BuildError;
+use crate::aws::client::Clients;
+use crate::aws::endpoint;
+use crate::pipeline::{Counters, Dispatch};
+use crate::policy::{MAX_VISIBILITY_SECONDS, check_name, is_fifo, queue_name};
 
 /// No message outlives it, so that no stop needs longer.
 const LONGEST_STOP: Duration = Duration::from_secs(MAX_VISIBILITY_SECONDS as u64);
@@ -29,6 +27,9 @@ pub(super) struct Config {
     pub(super) max_in_flight: usize,
     pub(super) max_in_flight_bytes: Option<usize>,
     pub(super) batch_size: usize,
+    pub(super) handler_batch: usize,
+    pub(super) handler_linger: Duration,
+    pub(super) takes_batches: bool,
     pub(super) wait_seconds: i32,
     pub(super) visibility_seconds: Option<i32>,
     pub(super) heartbeat: bool,
@@ -58,58 +59,20 @@ pub(super) fn assemble(
     options: Options,
     dispatch: Arc<dyn Dispatch>,
 ) -> Result<Shared, BuildError> {
-    let config = check(&queue_url, &options)?;
+    let mut config = check(&queue_url, &options)?;
+    config.takes_batches = dispatch.takes_batches();
+    check_batches(&config)?;
     endpoint::check(&client, &queue_url)?;
     if let Some(url) = &config.dead_letter_url {
         endpoint::check(&client, url)?;
     }
     let queue: Arc<str> = queue_name(&queue_url).into();
-    let observer = options.telemetry.observer(&queue);
+    let settings = options.settings;
+    let observer = settings.telemetry.observer(&queue);
     let counters = Arc::new(Counters::observed(&observer));
-    let reporter = Reporter::new(
-        Arc::clone(&queue),
-        options.error_hook,
-        Arc::clone(&counters),
-    )
-    .redacting(options.redact);
-    let handling = Arc::new(Handling {
-        dispatch,
-        timeout: options.handler_timeout,
-        #[cfg(feature = "schema")]
-        validation: options.schemas.map(|schemas| crate::pipeline::Validation {
-            schemas,
-            permanent: options.permanent_schema_errors,
-        }),
-    });
-    let pipeline = Pipeline {
-        queue,
-        middleware: layered(&handling, &options.layers),
-        decoders: options.decoders,
-        handling,
-        rules: Rules {
-            unknown_urn: options.unknown_urn,
-            dead_letter_queue: config.dead_letter_url.is_some(),
-            max_attempts: options.max_attempts,
-            retry_payload_errors: options.retry_payload_errors,
-        },
-        backoff: options.backoff,
-        release_delay: options.release_delay,
-        dead_letters: config
-            .dead_letter_url
-            .as_deref()
-            .map(|url| DeadLetterTarget {
-                fifo: is_fifo(url),
-                max_bytes: options.max_message_bytes,
-            }),
-        lenient: options.lenient,
-        lang: options.lang,
-        #[cfg(feature = "idempotency")]
-        guard: options.guard,
-        unknown_hook: options.unknown_hook,
-        reporter,
-        observer: observer.clone(),
-        clock: Clock::new(),
-    };
+    let handling = settings.handling(dispatch);
+    let dead_letter_url = config.dead_letter_url.as_deref();
+    let pipeline = settings.pipeline(queue, handling, dead_letter_url, Arc::clone(&counters));
     let clients = Clients::derive(&client, options.wait_time, &observer);
     Ok(Shared::new(
         config,
@@ -117,17 +80,6 @@ pub(super) fn assemble(
         clients,
         Control::new(counters),
     ))
-}
-
-/// The layers around the handlers, the first one outside of all others.
-fn layered(handling: &Arc<Handling>, layers: &[Wrap]) -> Option<Next> {
-    let inside_out = layers.iter().rev();
-    let wrapped = |next: Option<Next>, wrap: &Wrap| {
-        Some(wrap(
-            next.unwrap_or_else(|| Next::new(Arc::clone(handling))),
-        ))
-    };
-    inside_out.fold(None, wrapped)
 }
 
 fn check(queue_url: &str, options: &Options) -> Result<Config, BuildError> {
@@ -148,31 +100,7 @@ fn check(queue_url: &str, options: &Options) -> Result<Config, BuildError> {
             "1 to 10 messages",
         ));
     }
-    if options.max_attempts == Some(0) {
-        return Err(BuildError::range(
-            "max_attempts",
-            0,
-            "at least 1, or leave it out",
-        ));
-    }
-    if !(1..=1_048_576).contains(&options.max_message_bytes) {
-        let bytes = options.max_message_bytes;
-        return Err(BuildError::range(
-            "max_message_bytes",
-            bytes,
-            "1 to 1048576 bytes",
-        ));
-    }
-    if options
-        .handler_timeout
-        .is_some_and(|timeout| timeout.is_zero())
-    {
-        return Err(BuildError::range(
-            "handler_timeout",
-            "0 s",
-            "more than zero, or leave it out",
-        ));
-    }
+    options.settings.check()?;
     let longest = Duration::from_secs(MAX_VISIBILITY_SECONDS as u64 - 60);
     if options.max_handling_time > longest || options.max_handling_time.is_zero() {
         let time = format!("{:?}", options.max_handling_time);
@@ -191,25 +119,29 @@ fn check(queue_url: &str, options: &Options) -> Result<Config, BuildError> {
             return Err(BuildError::range(option, time, "up to 12 h"));
         }
     }
-    options.backoff.validate()?;
     let wait_seconds = whole_seconds("wait_time", options.wait_time, 20, "whole seconds, 0 to 20")?;
     let visibility = |timeout| {
         let range = "whole seconds, 0 to 43200 (12 h)";
         whole_seconds("visibility_timeout", timeout, MAX_VISIBILITY_SECONDS, range)
     };
     let visibility_seconds = options.visibility_timeout.map(visibility).transpose()?;
-    let dead_letter_url = dead_letter_url(queue_url, options)?;
+    let settings = &options.settings;
+    let dead_letter_url = settings.dead_letter_url(queue_url)?;
     Ok(Config {
         queue_url: queue_url.to_owned(),
         fifo: is_fifo(queue),
-        ends_failures: options.max_attempts.is_some() && dead_letter_url.is_some(),
-        max_attempts: options.max_attempts,
-        retries_at_once: options.backoff.is_none() && options.release_delay.is_none(),
+        ends_failures: settings.max_attempts.is_some() && dead_letter_url.is_some(),
+        max_attempts: settings.max_attempts,
+        retries_at_once: settings.backoff.unwrap_or_default().is_none()
+            && settings.release_delay.is_none(),
         dead_letter_url,
         concurrency: options.concurrency,
         max_in_flight,
         max_in_flight_bytes: options.max_in_flight_bytes,
         batch_size: options.batch_size,
+        handler_batch: options.handler_batch,
+        handler_linger: options.handler_linger,
+        takes_batches: false,
         wait_seconds,
         visibility_seconds,
         heartbeat: options.heartbeat,
@@ -220,28 +152,30 @@ fn check(queue_url: &str, options: &Options) -> Result<Config, BuildError> {
     })
 }
 
-fn dead_letter_url(queue_url: &str, options: &Options) -> Result<Option<String>, BuildError> {
-    let Some(target) = &options.dead_letter_queue else {
-        if options.unknown_urn == Some(UnknownUrn::DeadLetter) {
-            return Err(BuildError::NoDeadLetterQueue);
-        }
-        return Ok(None);
-    };
-    let url = target.resolve(queue_url)?;
-    let (queue, dead_letters) = (queue_name(queue_url), queue_name(&url));
-    // The same name in another account is another queue.
-    if url.trim_end_matches('/') == queue_url.trim_end_matches('/') {
-        return Err(BuildError::OwnDeadLetterQueue {
-            queue: queue.to_owned(),
+/// Refuses what batch handlers cannot have.
+fn check_batches(config: &Config) -> Result<(), BuildError> {
+    if !config.takes_batches {
+        return Ok(());
+    }
+    if config.fifo {
+        return Err(BuildError::BatchOnFifo {
+            queue: queue_name(&config.queue_url).to_owned(),
         });
     }
-    if is_fifo(queue) != is_fifo(dead_letters) {
-        return Err(BuildError::DeadLetterQueueType {
-            queue: queue.to_owned(),
-            dead_letter_queue: dead_letters.to_owned(),
-        });
+    at_least_one("handler_batch", config.handler_batch)?;
+    if config.handler_batch > config.max_in_flight {
+        let range = "at most `max_in_flight`, or more can never come together";
+        return Err(BuildError::range(
+            "handler_batch",
+            config.handler_batch,
+            range,
+        ));
     }
-    Ok(Some(url))
+    if config.handler_linger > LONGEST_STOP {
+        let linger = format!("{:?}", config.handler_linger);
+        return Err(BuildError::range("handler_batch", linger, "up to 12 h"));
+    }
+    Ok(())
 }
 
 fn at_least_one(option: &'static str, value: usize) -> Result<(), BuildError> {

@@ -2,13 +2,16 @@
 //! without `..`, so that a field that is added must be carried over here too.
 
 use std::borrow::Cow;
+use std::sync::atomic::Ordering;
 
 use super::*;
 use crate::BoxError;
+use crate::aws::Settings;
 use crate::local::LocalSqs;
 use crate::pipeline::foreign::{Decoded, Foreign};
 use crate::pipeline::middleware::Work;
-use crate::policy::{Backoff, DeadLetterQueue};
+use crate::pipeline::{Handling, Next, Pipeline};
+use crate::policy::{Backoff, DeadLetterQueue, Rules, UnknownUrn};
 use crate::sqs::SqsConsumer;
 
 fn secs(seconds: u64) -> Duration {
@@ -51,6 +54,7 @@ async fn c_026_no_setting_is_lost_when_a_configuration_is_copied() {
     .max_in_flight(7)
     .max_in_flight_bytes(9_000)
     .batch_size(2)
+    .handler_batch(5, secs(9))
     .wait_time(secs(4))
     .visibility_timeout(secs(55))
     .heartbeat(false)
@@ -75,6 +79,17 @@ async fn c_026_no_setting_is_lost_when_a_configuration_is_copied() {
     .lang("rust-x");
     #[cfg(feature = "idempotency")]
     let first = first.idempotency(crate::idempotency::MemoryStore::new());
+    #[cfg(feature = "payload-store")]
+    let first =
+        first.payload_store(
+            crate::payload_store::Retrieval::from_store(
+                crate::payload_store::MemoryPayloadStore::new(),
+            )
+            .max_bytes(16_000)
+            .timeout(secs(17))
+            .concurrency(18)
+            .delete_when_handled(true),
+        );
     #[cfg(feature = "schema")]
     let first = first
         .validate_payloads(crate::schema::SchemaMap::default())
@@ -98,6 +113,9 @@ async fn c_026_no_setting_is_lost_when_a_configuration_is_copied() {
         max_in_flight,
         max_in_flight_bytes,
         batch_size,
+        handler_batch,
+        handler_linger,
+        takes_batches,
         wait_seconds,
         visibility_seconds,
         heartbeat,
@@ -113,6 +131,8 @@ async fn c_026_no_setting_is_lost_when_a_configuration_is_copied() {
     assert_eq!(dead_letter_url, Some(sqs.queue_url("second-dead")));
     assert_eq!((concurrency, max_in_flight), (3, 7));
     assert_eq!((max_in_flight_bytes, batch_size), (Some(9_000), 2));
+    assert_eq!((handler_batch, handler_linger), (5, secs(9)));
+    assert!(!takes_batches, "the router has none");
     assert_eq!((wait_seconds, visibility_seconds), (4, Some(55)));
     assert_eq!((heartbeat, startup_checks, fifo), (false, false, false));
     assert_eq!(max_handling_time, secs(66));
@@ -125,6 +145,8 @@ async fn c_026_no_setting_is_lost_when_a_configuration_is_copied() {
         handling,
         middleware,
         decoders,
+        #[cfg(feature = "payload-store")]
+        payloads,
         rules,
         backoff,
         release_delay,
@@ -152,7 +174,8 @@ async fn c_026_no_setting_is_lost_when_a_configuration_is_copied() {
     assert!(retry_payload_errors && *lenient);
     assert_eq!(*backoff, Backoff::fixed(secs(12)));
     assert_eq!(release_delay.as_ref().map(|delay| delay(1)), Some(secs(13)));
-    assert_eq!(dead_letters.map(|target| target.max_bytes), Some(15_000));
+    let target = dead_letters.as_ref().expect("configured");
+    assert_eq!(target.max_bytes.load(Ordering::Relaxed), 15_000);
     assert_eq!(*lang, Cow::Borrowed("rust-x"));
     let secret = std::io::Error::other("x");
     assert_eq!(reporter.text(&secret).as_deref(), Some("redacted"));
@@ -161,6 +184,19 @@ async fn c_026_no_setting_is_lost_when_a_configuration_is_copied() {
     assert!(guard.is_some());
     let on = cfg!(feature = "otel");
     assert_eq!(format!("{observer:?}").contains("true"), on);
+    #[cfg(feature = "payload-store")]
+    {
+        let payloads = format!("{payloads:?}");
+        for field in [
+            "max_bytes: 16000",
+            "timeout: 17s",
+            "concurrency: 18",
+            "permits: 18",
+            "deletes: true",
+        ] {
+            assert!(payloads.contains(field), "{field} in {payloads}");
+        }
+    }
     let Handling {
         dispatch: _,
         timeout,
@@ -180,14 +216,19 @@ fn c_026_every_option_is_listed() {
         max_in_flight: _,
         max_in_flight_bytes: _,
         batch_size: _,
+        handler_batch: _,
+        handler_linger: _,
         wait_time: _,
         visibility_timeout: _,
         heartbeat: _,
         max_handling_time: _,
-        handler_timeout: _,
         shutdown_timeout: _,
         shutdown_linger: _,
         startup_checks: _,
+        settings,
+    } = Options::default();
+    let Settings {
+        handler_timeout: _,
         backoff: _,
         release_delay: _,
         max_attempts: _,
@@ -205,11 +246,13 @@ fn c_026_every_option_is_listed() {
             schemas: _,
         #[cfg(feature = "schema")]
             permanent_schema_errors: _,
+        #[cfg(feature = "payload-store")]
+            retrieval: _,
         lenient: _,
         retry_payload_errors: _,
         lang: _,
         telemetry: _,
-    } = Options::default();
+    } = settings;
 }
 
 /// Every message in flight has one of these futures, so that its room counts.
@@ -221,6 +264,6 @@ async fn the_future_of_a_message_is_small() {
         .build()
         .expect("it can be built");
     let pipeline = Arc::clone(&consumer.into_shared().pipeline);
-    let bytes = size_of_val(&pipeline.process(crate::pipeline::Record::default()));
-    assert!(bytes <= 1024, "{bytes} bytes");
+    let bytes = size_of_val(&pipeline.process(Box::<crate::pipeline::Record>::default()));
+    assert!(bytes <= 512, "{bytes} bytes");
 }

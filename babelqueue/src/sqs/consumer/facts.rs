@@ -1,6 +1,8 @@
 //! What the queue says of itself, read once at the start, and what is wrong with it (SPEC §2.12,
 //! §2.16).
 
+use std::collections::HashMap;
+use std::str::FromStr;
 use std::time::Duration;
 
 use aws_sdk_sqs::Client;
@@ -18,8 +20,22 @@ pub(super) struct QueueFacts {
     pub(super) visibility_timeout: Option<Duration>,
     /// `maxReceiveCount` of the redrive policy.
     pub(super) max_receive_count: Option<u64>,
-    /// The configured dead-letter queue does not exist.
-    pub(super) no_dead_letter_queue: bool,
+    /// `MaximumMessageSize`, in bytes.
+    pub(super) max_message_bytes: Option<usize>,
+    /// `FifoQueue`, which SQS leaves out where it is false.
+    pub(super) fifo: bool,
+    pub(super) dead_letter_queue: DeadLetterFacts,
+}
+
+/// What the configured dead-letter queue says of itself, if it was asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum DeadLetterFacts {
+    /// Nothing is known of it: it was not asked, or the consumer may not.
+    #[default]
+    Unknown,
+    Missing,
+    /// It takes messages of so many bytes.
+    Takes(usize),
 }
 
 #[derive(Deserialize)]
@@ -53,6 +69,8 @@ pub(super) async fn read(client: &Client, config: &Config) -> Result<Option<Queu
         .queue_url(&config.queue_url)
         .attribute_names(QueueAttributeName::VisibilityTimeout)
         .attribute_names(QueueAttributeName::RedrivePolicy)
+        .attribute_names(QueueAttributeName::MaximumMessageSize)
+        .attribute_names(QueueAttributeName::FifoQueue)
         .send();
     let answer = match Box::pin(call).await {
         Ok(answer) => answer,
@@ -75,35 +93,49 @@ pub(super) async fn read(client: &Client, config: &Config) -> Result<Option<Queu
         }
     };
     let attributes = answer.attributes.unwrap_or_default();
-    let seconds = attributes.get(&QueueAttributeName::VisibilityTimeout);
     let policy = attributes.get(&QueueAttributeName::RedrivePolicy);
     Ok(Some(QueueFacts {
-        visibility_timeout: seconds
-            .and_then(|text| text.parse().ok())
+        visibility_timeout: number(&attributes, &QueueAttributeName::VisibilityTimeout)
             .map(Duration::from_secs),
         max_receive_count: policy.and_then(|json| max_receive_count(json)),
-        no_dead_letter_queue: is_dead_letter_queue_missing(client, config).await,
+        max_message_bytes: number(&attributes, &QueueAttributeName::MaximumMessageSize),
+        fifo: attributes
+            .get(&QueueAttributeName::FifoQueue)
+            .is_some_and(|text| text == "true"),
+        dead_letter_queue: ask_dead_letter_queue(client, config).await,
     }))
 }
 
-/// Whether SQS says that the dead-letter queue does not exist. Anything else, a lack of rights
-/// included, says nothing.
-async fn is_dead_letter_queue_missing(client: &Client, config: &Config) -> bool {
+fn number<T: FromStr>(
+    attributes: &HashMap<QueueAttributeName, String>,
+    name: &QueueAttributeName,
+) -> Option<T> {
+    attributes.get(name)?.parse().ok()
+}
+
+/// Whether the dead-letter queue exists, and what it takes. A lack of rights says nothing.
+async fn ask_dead_letter_queue(client: &Client, config: &Config) -> DeadLetterFacts {
     let Some(url) = config
         .dead_letter_url
         .as_ref()
         .filter(|_| config.startup_checks)
     else {
-        return false;
+        return DeadLetterFacts::Unknown;
     };
     let call = client
         .get_queue_attributes()
         .queue_url(url)
-        .attribute_names(QueueAttributeName::QueueArn)
+        .attribute_names(QueueAttributeName::MaximumMessageSize)
         .send();
-    Box::pin(call)
-        .await
-        .is_err_and(|error| is_missing_queue(&error))
+    match Box::pin(call).await {
+        Err(error) if is_missing_queue(&error) => DeadLetterFacts::Missing,
+        Err(_) => DeadLetterFacts::Unknown,
+        Ok(answer) => {
+            let attributes = answer.attributes.unwrap_or_default();
+            number(&attributes, &QueueAttributeName::MaximumMessageSize)
+                .map_or(DeadLetterFacts::Unknown, DeadLetterFacts::Takes)
+        }
+    }
 }
 
 fn max_receive_count(json: &str) -> Option<u64> {
@@ -145,7 +177,7 @@ pub(super) fn misfits(config: &Config, facts: &QueueFacts) -> Vec<String> {
     if let Some(url) = config
         .dead_letter_url
         .as_ref()
-        .filter(|_| facts.no_dead_letter_queue)
+        .filter(|_| facts.dead_letter_queue == DeadLetterFacts::Missing)
     {
         misfits.push(format!(
             "the dead-letter queue `{url}` does not exist: create it; until then what should go \
@@ -159,6 +191,26 @@ pub(super) fn misfits(config: &Config, facts: &QueueFacts) -> Vec<String> {
              `maxReceiveCount`"
                 .to_owned(),
         );
+    }
+    if let (Some(own), DeadLetterFacts::Takes(dead)) =
+        (facts.max_message_bytes, facts.dead_letter_queue)
+        && dead < own
+    {
+        misfits.push(format!(
+            "the dead-letter queue takes messages of {dead} bytes and the queue of {own}: larger \
+             ones cannot be dead-lettered and are left on the queue; raise its MaximumMessageSize"
+        ));
+    }
+    if config.fifo != facts.fifo {
+        let (name, is) = if config.fifo {
+            ("a FIFO", "a standard")
+        } else {
+            ("a standard", "a FIFO")
+        };
+        misfits.push(format!(
+            "the queue has the name of {name} queue and its attributes say that it is {is} one: \
+             it is consumed as {name} queue, by its name"
+        ));
     }
     let configured = config.visibility_seconds.map(|seconds| seconds == 0);
     let own = facts.visibility_timeout.map(|timeout| timeout.is_zero());
@@ -220,11 +272,12 @@ mod tests {
 
     #[test]
     fn c_004_the_cost_of_waiting_behind_a_failing_message_is_told() {
-        let facts = || QueueFacts {
+        let facts = |fifo| QueueFacts {
             max_receive_count: Some(3),
+            fifo,
             ..QueueFacts::default()
         };
-        let told_of = |fifo| told(|config| config.fifo = fifo, facts());
+        let told_of = |fifo| told(|config| config.fifo = fifo, facts(fifo));
         assert!(told_of(true)[0].contains("behind a failing one"));
         assert!(told_of(false).is_empty());
     }
@@ -233,7 +286,7 @@ mod tests {
     fn a_missing_dead_letter_queue_is_told() {
         let facts = QueueFacts {
             max_receive_count: Some(3),
-            no_dead_letter_queue: true,
+            dead_letter_queue: DeadLetterFacts::Missing,
             ..QueueFacts::default()
         };
         let url = || Some("http://localhost/0/orders-dlq".to_owned());
@@ -242,6 +295,42 @@ mod tests {
             told.len() == 1 && told[0].contains("orders-dlq` does not exist"),
             "{told:?}"
         );
+    }
+
+    #[test]
+    fn a_dead_letter_queue_that_takes_less_is_told() {
+        let told_of = |own, dead| {
+            let facts = QueueFacts {
+                max_receive_count: Some(3),
+                max_message_bytes: own,
+                dead_letter_queue: dead,
+                ..QueueFacts::default()
+            };
+            told(|_| {}, facts)
+        };
+        let told = told_of(Some(262_144), DeadLetterFacts::Takes(1024));
+        assert!(
+            told.len() == 1 && told[0].contains("of 1024 bytes"),
+            "{told:?}"
+        );
+        assert!(told_of(Some(1024), DeadLetterFacts::Takes(1024)).is_empty());
+        assert!(told_of(None, DeadLetterFacts::Takes(1024)).is_empty());
+        assert!(told_of(Some(1024), DeadLetterFacts::Unknown).is_empty());
+    }
+
+    #[test]
+    fn a_queue_of_another_type_than_its_name_is_told() {
+        let facts = |fifo| QueueFacts {
+            fifo,
+            ..QueueFacts::default()
+        };
+        let told_of = |named, is| {
+            let set = |config: &mut Config| (config.fifo, config.ends_failures) = (named, true);
+            told(set, facts(is))
+        };
+        assert!(told_of(true, false)[0].contains("say that it is a standard one"));
+        assert!(told_of(false, true)[0].contains("say that it is a FIFO one"));
+        assert!(told_of(true, true).is_empty() && told_of(false, false).is_empty());
     }
 
     #[test]

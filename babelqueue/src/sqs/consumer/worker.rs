@@ -7,8 +7,9 @@ use std::sync::Arc;
 use aws_sdk_sqs::Client;
 
 use super::builder::SqsConsumerBuilder;
-use super::driver::{Driver, Stop};
+use super::driver::Driver;
 use super::error::RunError;
+use super::group::ConsumerGroup;
 use super::handle::Handle;
 use super::shared::Shared;
 use super::signal::SecondSignal;
@@ -90,7 +91,7 @@ impl SqsConsumer {
     /// Runs until `signal` completes or [`Handle::stop`] is called, then drains and returns: no
     /// handler runs after that (SPEC §2.17). Any future will do;
     /// [`shutdown_signal`](super::shutdown_signal) also listens for a second signal, which forces
-    /// the end.
+    /// the end. It runs in a task of its own, on the runtime that this is awaited on.
     ///
     /// Dropping the returned future cancels the handlers and settles nothing: messages in flight
     /// come again after their visibility timeout.
@@ -102,8 +103,9 @@ impl SqsConsumer {
         F: Future,
         F::Output: 'static,
     {
-        let stop = Stop::by(stages(signal));
-        Driver::new(self.shared).run(stop).await
+        // A group of one: its consumer runs in a task of its own. The caller is often the main
+        // thread, which is no worker of the runtime: each handler that ends would have to wake it.
+        ConsumerGroup::new().consumer(self).run_until(signal).await
     }
 
     pub(super) fn into_shared(self) -> Arc<Shared> {

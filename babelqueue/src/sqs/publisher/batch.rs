@@ -1,15 +1,17 @@
 //! Batches: any number of messages by as few `SendMessageBatch` calls as possible, and what
 //! became of each.
 
+use std::collections::BTreeMap;
 use std::future::IntoFuture;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::stream::{FuturesUnordered, StreamExt as _};
+use futures_util::stream::{self, FuturesUnordered, StreamExt as _};
 use serde::Serialize;
 use tokio::time::{Instant, sleep_until};
 
 use super::batch_error::BatchError;
+use super::offload::is_offloaded;
 use super::outbox::{Outbox, Rules};
 use super::request::{Request, from_draft};
 use super::send::SqsPublisher;
@@ -17,13 +19,17 @@ use crate::BoxFuture;
 use crate::message::{BabelMessage, Draft, Publish, PublishBuilder, PublishError, Published};
 use crate::telemetry::Publishing;
 
+/// How many bodies are stored at the same time.
+const STORES: usize = 10;
+
 const HELD: &str = "another message of the batch cannot be sent: nothing of it was";
 
 /// Messages to be sent together; await it to send. Made by [`SqsPublisher::publish_batch`] for
 /// messages of one type and by [`SqsPublisher::batch`] for messages of several.
 ///
 /// - Every message is checked before the first request. If one cannot be sent at all (too large,
-///   without a group on a FIFO queue, …), none is, and the error names it.
+///   without a group on a FIFO queue, …), none is, and the error names it. Likewise when a body is
+///   to be offloaded and cannot be stored.
 /// - A request holds up to ten messages and as many bytes as the publisher's limit allows;
 ///   requests follow each other in the order of the messages (SPEC §2.5).
 /// - What may pass is tried again: only the messages that failed, and never in a way that changes
@@ -176,7 +182,11 @@ impl PublishBatch {
             Err(_) => publisher.settings().max_message_bytes,
         };
         let (slots, publishings, all_good) = prepare(&publisher, slots, max_bytes);
-        let settled = if all_good {
+        let mut unstored = match all_good {
+            true => store(&publisher, &slots).await,
+            false => BTreeMap::new(),
+        };
+        let settled = if all_good && unstored.is_empty() {
             let settings = publisher.settings();
             let rules = Rules {
                 fifo: settings.fifo,
@@ -188,9 +198,9 @@ impl PublishBatch {
             };
             drive(&publisher, slots, rules).await
         } else {
+            let slots = slots.into_iter().enumerate();
             slots
-                .into_iter()
-                .map(|slot| hold(&publisher, slot))
+                .map(|(place, slot)| hold(&publisher, slot, unstored.remove(&place)))
                 .collect()
         };
         for (publishing, (result, _)) in publishings.into_iter().zip(&settled) {
@@ -237,12 +247,32 @@ fn prepare(
     (slots, publishings, all_good)
 }
 
-/// A message of a batch that does not go out as it is.
-fn hold(publisher: &SqsPublisher, slot: Slot) -> Settled {
+/// Stores the bodies of large messages, several at a time; returns what failed, by place.
+async fn store(publisher: &SqsPublisher, slots: &[Slot]) -> BTreeMap<usize, PublishError> {
+    let mut stores = Vec::new();
+    for (place, slot) in slots.iter().enumerate() {
+        if let Slot::Open { request, .. } = slot
+            && is_offloaded(request)
+        {
+            let store = publisher.store(request);
+            stores.push(async move { Some((place, store.await.err()?)) });
+        }
+    }
+    let stored = stream::iter(stores).buffer_unordered(STORES);
+    stored
+        .collect::<Vec<_>>()
+        .await
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// A message of a batch that does not go out as it is, perhaps for a reason of its own.
+fn hold(publisher: &SqsPublisher, slot: Slot, error: Option<PublishError>) -> Settled {
     match slot {
         Slot::Settled(result) => (result, None),
         Slot::Draft(draft) => (Err(held(publisher, draft.err())), None),
-        Slot::Open { request, .. } => (Err(held(publisher, None)), Some(request)),
+        Slot::Open { request, .. } => (Err(held(publisher, error)), Some(request)),
     }
 }
 
@@ -263,7 +293,7 @@ async fn drive(publisher: &SqsPublisher, slots: Vec<Slot>, rules: Rules) -> Vec<
                 outbox.push(request, place, unknown, Instant::now());
                 None
             }
-            other => Some(hold(publisher, other)),
+            other => Some(hold(publisher, other, None)),
         });
     }
     let mut calls = FuturesUnordered::new();

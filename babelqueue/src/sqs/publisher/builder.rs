@@ -29,6 +29,8 @@ pub(super) struct Settings {
     pub(super) telemetry: Telemetry,
     pub(super) read_queue_limit: bool,
     pub(super) retry: Retry,
+    #[cfg(feature = "payload-store")]
+    pub(super) offload: Option<crate::payload_store::Offload>,
 }
 
 /// Makes an [`SqsPublisher`]; start with [`SqsPublisher::builder`].
@@ -52,6 +54,8 @@ impl SqsPublisherBuilder {
             telemetry: Telemetry::default(),
             read_queue_limit: false,
             retry: retry(&client),
+            #[cfg(feature = "payload-store")]
+            offload: None,
         };
         Self {
             client,
@@ -112,6 +116,15 @@ impl SqsPublisherBuilder {
     /// not asked again. Off unless set: it takes the permission `sqs:GetQueueAttributes`.
     pub fn read_queue_limit(mut self, on: bool) -> Self {
         self.settings.read_queue_limit = on;
+        self
+    }
+
+    /// Moves large messages to a store, and sends pointers in their place: a store, or an
+    /// [`Offload`](crate::payload_store::Offload) that says more. Consumers must be able to follow
+    /// them (SPEC §4.10).
+    #[cfg(feature = "payload-store")]
+    pub fn offload(mut self, offload: impl Into<crate::payload_store::Offload>) -> Self {
+        self.settings.offload = Some(offload.into());
         self
     }
 
@@ -216,8 +229,35 @@ impl SqsPublisherBuilder {
             ));
         }
         settings.retry.check()?;
+        #[cfg(feature = "payload-store")]
+        if let Some(offload) = &settings.offload {
+            check_offload(offload, settings.max_message_bytes)?;
+        }
         Ok(())
     }
+}
+
+/// A threshold beyond the limit would be one that offloads nothing.
+#[cfg(feature = "payload-store")]
+fn check_offload(
+    offload: &crate::payload_store::Offload,
+    max_message_bytes: usize,
+) -> Result<(), BuildError> {
+    let threshold = offload.threshold.unwrap_or(max_message_bytes);
+    if !(1..=max_message_bytes).contains(&threshold) {
+        return Err(BuildError::range(
+            "Offload::threshold",
+            threshold,
+            "1 to `max_message_bytes`, which is 1048576 bytes unless set",
+        ));
+    }
+    offload.check().map_err(|(location, reason)| {
+        BuildError::range(
+            "offload",
+            format!("`{location}`: {reason}"),
+            "a store with a bucket, a region and a prefix that make legal keys",
+        )
+    })
 }
 
 /// What the user's client says of retries stands, and the defaults where it says nothing.

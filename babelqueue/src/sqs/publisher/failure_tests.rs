@@ -82,6 +82,8 @@ fn told(failure: Failure, unknown: bool) -> PublishError {
         size: 2_000,
         message_id: "m".to_owned(),
         trace_id: "t".to_owned(),
+        #[cfg(feature = "payload-store")]
+        offloading: None,
     };
     failure.into_error("orders", &request, unknown)
 }

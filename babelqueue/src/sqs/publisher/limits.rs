@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use crate::envelope::{self, CONTRACT_ATTRIBUTES, REPLAY_BYPASS};
 use crate::message::PublishError;
-use crate::pipeline::{Attribute, MAX_ATTRIBUTES, check_header_name, refused_character};
+use crate::pipeline::{
+    Attribute, MAX_ATTRIBUTES, check_header_name, refused_character, size_of_message,
+};
 
 /// Headers that the library itself sets on behalf of a trace or a redrive: they give way when
 /// there is no place, the caller's own never do.
@@ -103,13 +105,16 @@ fn checked_headers(
     Ok(headers)
 }
 
+fn is_library(name: &str) -> bool {
+    LIBRARY_HEADERS.contains(&name)
+}
+
 /// Adds the headers to the contract's attributes.
 pub(super) fn add_headers(
     attributes: &mut Vec<Attribute>,
     headers: Vec<(String, String)>,
 ) -> Result<(), PublishError> {
     let headers = checked_headers(headers)?;
-    let is_library = |name: &str| LIBRARY_HEADERS.contains(&name);
     let (library, own): (Vec<_>, Vec<_>) =
         headers.into_iter().partition(|(name, _)| is_library(name));
     let contract = attributes.len();
@@ -123,28 +128,56 @@ pub(super) fn add_headers(
         if attributes.len() < MAX_ATTRIBUTES {
             attributes.push(attribute(header));
         } else {
-            tracing::debug!(
-                header = header.0,
-                "no place left for this header of the library"
-            );
+            gives_way(&header.0);
         }
     }
     Ok(())
 }
 
-/// Takes the trace off a message that is too large with it: its trace id stays in the envelope.
-pub(super) fn shed_trace(attributes: &mut Vec<Attribute>) {
-    let is_trace = |name: &str| matches!(name, "traceparent" | "tracestate");
-    attributes.retain(|attribute| {
-        let stays = !is_trace(&attribute.name);
-        if !stays {
-            tracing::debug!(
-                header = attribute.name,
-                "the message is too large with this header of the library"
-            );
+/// Takes the trace off a message that is too large with it and not without it: its trace id stays
+/// in the envelope.
+pub(super) fn shed_trace(body: &str, attributes: &mut Vec<Attribute>, allowed: usize) {
+    if size_of_message(body, attributes) <= allowed {
+        return;
+    }
+    let is_trace = |attribute: &Attribute| matches!(&*attribute.name, "traceparent" | "tracestate");
+    let (trace, others): (Vec<_>, Vec<_>) = attributes.drain(..).partition(is_trace);
+    *attributes = others;
+    if size_of_message(body, attributes) > allowed {
+        attributes.extend(trace);
+        return;
+    }
+    trace.iter().for_each(|header| gives_way(&header.name));
+}
+
+fn gives_way(header: &str) {
+    tracing::debug!(header, "no place left for this header of the library");
+}
+
+/// Adds the attribute that goes with a pointer, in place of one of its name. The library's headers
+/// stand last and give way; the caller's own do not.
+#[cfg(feature = "payload-store")]
+pub(super) fn add_size_attribute(
+    attributes: &mut Vec<Attribute>,
+    size: Attribute,
+) -> Result<(), PublishError> {
+    attributes.retain(|other| other.name != size.name);
+    if attributes.len() >= MAX_ATTRIBUTES {
+        match attributes.pop_if(|last| is_library(&last.name)) {
+            Some(header) => gives_way(&header.name),
+            None => {
+                let is_contract = |name: &str| CONTRACT_ATTRIBUTES.contains(&name);
+                let names = attributes.iter().map(|attribute| attribute.name.clone());
+                let (contract, names): (Vec<_>, Vec<_>) = names.partition(|name| is_contract(name));
+                return Err(PublishError::TooManyHeaders {
+                    contract: contract.len() + 1,
+                    names,
+                });
+            }
         }
-        stays
-    });
+    }
+    attributes.push(size);
+    Ok(())
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod builder;
 mod causation;
 mod failure;
 mod limits;
+mod offload;
 mod outbox;
 mod plan;
 mod queue_limit;

@@ -1,10 +1,7 @@
 //! The finished request: made in full before the first attempt, so that every retry is the same
 //! message to SQS and to consumers. Pure.
 
-use std::fmt::Write as _;
 use std::time::Duration;
-
-use sha2::{Digest as _, Sha256};
 
 use super::builder::Settings;
 use super::causation::add_causation;
@@ -12,6 +9,7 @@ use super::failure::Accepted;
 use super::limits::{
     add_headers, check_id, contract_attributes, delay_seconds, is_legal_id, shed_trace,
 };
+use crate::digest::sha256_hex;
 use crate::envelope::{Envelope, projection, projection_of};
 use crate::message::{Draft, PublishError, Published};
 use crate::pipeline::{Attribute, refused_character, size_of_message};
@@ -29,6 +27,9 @@ pub(super) struct Request {
     /// `meta.id` and `trace_id`, to be returned.
     pub(super) message_id: String,
     pub(super) trace_id: String,
+    /// What goes to the store before: the body is a pointer to it.
+    #[cfg(feature = "payload-store")]
+    pub(super) offloading: Option<crate::payload_store::Offloading>,
 }
 
 impl Request {
@@ -141,26 +142,28 @@ fn finish(
         });
     }
     add_headers(&mut attributes, options.headers)?;
-    if size_of_message(&body, &attributes) > allowed {
-        shed_trace(&mut attributes);
-    }
-    let size = size_of_message(&body, &attributes);
-    if size > allowed {
-        return Err(PublishError::TooLarge {
-            actual: size,
-            allowed,
-        });
-    }
-    Ok(Request {
+    shed_trace(&body, &mut attributes, allowed);
+    let request = Request {
+        size: size_of_message(&body, &attributes),
         body,
         attributes,
         delay_seconds,
         group_id,
         deduplication_id,
-        size,
         message_id,
         trace_id,
-    })
+        #[cfg(feature = "payload-store")]
+        offloading: None,
+    };
+    #[cfg(feature = "payload-store")]
+    let request = super::offload::offload(request, frame)?;
+    if request.size > allowed {
+        return Err(PublishError::TooLarge {
+            actual: request.size,
+            allowed,
+        });
+    }
+    Ok(request)
 }
 
 /// What SQS tells duplicates by (SPEC §2.3).
@@ -179,21 +182,10 @@ fn deduplication_id(
         Some(given) => check_id("MessageDeduplicationId", &given).map(|()| Some(given)),
         None if !settings.fifo || settings.content_based_deduplication => Ok(None),
         None if is_legal_id(message_id) => Ok(Some(message_id.to_owned())),
-        None => Ok(Some(hash(body))),
+        None => Ok(Some(sha256_hex(body.as_bytes()))),
     }
-}
-
-/// Lower-case hex SHA-256.
-fn hash(body: &str) -> String {
-    Sha256::digest(body.as_bytes())
-        .iter()
-        .fold(String::with_capacity(64), |mut hex, byte| {
-            // Writing to a String cannot fail.
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
 }
 
 #[cfg(test)]
 #[path = "request_tests.rs"]
-mod tests;
+pub(super) mod tests;

@@ -4,7 +4,7 @@ use super::*;
 use crate::pipeline::Value;
 use crate::sqs::publisher::retry::Retry;
 
-fn settings(fifo: bool) -> Settings {
+pub(in crate::sqs::publisher) fn settings(fifo: bool) -> Settings {
     Settings {
         fifo,
         message_group_id: None,
@@ -14,10 +14,12 @@ fn settings(fifo: bool) -> Settings {
         telemetry: Default::default(),
         read_queue_limit: false,
         retry: Retry::default(),
+        #[cfg(feature = "payload-store")]
+        offload: None,
     }
 }
 
-fn frame(settings: &Settings) -> Frame<'_> {
+pub(in crate::sqs::publisher) fn frame(settings: &Settings) -> Frame<'_> {
     Frame {
         queue: ["orders", "orders.fifo"][usize::from(settings.fifo)],
         settings,

@@ -161,6 +161,7 @@ impl SqsPublisher {
 
     /// Sends a finished request, again if need be, until the time to send is over.
     pub(super) async fn perform(&self, request: &Request) -> Result<Published, PublishError> {
+        self.store(request).await?;
         let retry = &self.settings().retry;
         let deadline = Instant::now() + retry.timeout;
         let (mut attempts, mut unknown) = (0_u32, false);

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use opentelemetry::trace::{SpanBuilder, SpanKind, Tracer as _};
+use opentelemetry::trace::{Link, SpanBuilder, SpanKind, Tracer as _};
 use opentelemetry::{Context as OtelContext, KeyValue, StringValue, Value};
 
 use super::attributes::{
@@ -76,6 +76,7 @@ impl Observed {
         about: About<'_>,
         more: impl IntoIterator<Item = KeyValue>,
         parent: &OtelContext,
+        links: Vec<Link>,
     ) -> Option<OtelContext> {
         use opentelemetry::trace::TraceContextExt as _;
         let tracer = self.telemetry.tracer.as_ref()?;
@@ -99,6 +100,7 @@ impl Observed {
         attributes.extend(more);
         let builder = SpanBuilder::from_name(name)
             .with_kind(about.kind)
+            .with_links(links)
             .with_attributes(attributes);
         let span = tracer.build_with_context(builder, parent);
         Some(parent.with_span(span))

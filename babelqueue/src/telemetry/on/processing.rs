@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use opentelemetry::trace::{SpanKind, Status, TraceContextExt as _};
+use opentelemetry::trace::{Link, SpanContext, SpanKind, Status, TraceContextExt as _};
 use opentelemetry::{Context as OtelContext, KeyValue, StringValue};
 use tokio::time::Instant;
 
 use super::attributes::{
-    ATTEMPTS, CONVERSATION_ID, ERROR_TYPE, EXCEPTION, EXCEPTION_MESSAGE, EXCEPTION_TYPE,
-    MESSAGE_ID, OUTCOME, URN,
+    ATTEMPTS, BATCH_COUNT, CONVERSATION_ID, ERROR_TYPE, EXCEPTION, EXCEPTION_MESSAGE,
+    EXCEPTION_TYPE, MESSAGE_ID, OUTCOME, URN,
 };
 use super::calls::Handled;
 use super::labels::OTHER;
@@ -75,14 +75,64 @@ impl Observer {
     }
 }
 
+/// One call of a batch handler. Its messages have spans of their own; this one points to their
+/// traces, and what the handler does stands under it.
+#[must_use]
+pub(crate) struct Batch {
+    context: Option<OtelContext>,
+}
+
+impl Observer {
+    /// A batch handler is about to have these messages, all of one URN.
+    pub(crate) fn batch<'a>(&self, messages: impl Iterator<Item = &'a Context>) -> Batch {
+        let context = self.observed.as_ref().and_then(|observed| {
+            let mut messages = messages.peekable();
+            let urn = messages.peek()?.urn();
+            let links: Vec<_> = messages
+                .map(|message| Link::with_context(remote(message)))
+                .collect();
+            let count = i64::try_from(links.len()).unwrap_or(i64::MAX);
+            let about = About {
+                kind: SpanKind::Consumer,
+                family: "process",
+                operation: "process",
+                urn,
+                destination: observed.queue.clone().into(),
+            };
+            let count = [KeyValue::new(BATCH_COUNT, count)];
+            observed.start(about, count, &OtelContext::new(), links)
+        });
+        Batch { context }
+    }
+}
+
+impl Batch {
+    /// Runs a future with the span as the current one.
+    pub(crate) fn scope<F>(&self, future: F) -> Scoped<'_, F> {
+        Scoped::new(self.context.as_ref(), future)
+    }
+
+    /// Does something with the span as the current one.
+    pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+        let _current = self
+            .context
+            .as_ref()
+            .map(|context| context.clone().attach());
+        work()
+    }
+}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        if let Some(context) = &self.context {
+            context.span().end();
+        }
+    }
+}
+
 fn span(observed: &Observed, message: &Context) -> Option<OtelContext> {
-    let headers = message.headers();
     let trace_id = message.trace_id();
-    let remote = parent::of_message(
-        headers.get(parent::TRACEPARENT),
-        headers.get(parent::TRACESTATE),
-        trace_id,
-    );
+    let remote = remote(message);
     let mut parent = OtelContext::new().with_remote_span_context(remote);
     if uuid_text(trace_id_of(trace_id)) != trace_id {
         parent = parent.with_value(Carried(trace_id.to_owned()));
@@ -101,10 +151,25 @@ fn span(observed: &Observed, message: &Context) -> Option<OtelContext> {
         KeyValue::new(CONVERSATION_ID, trace_id.to_owned()),
         KeyValue::new(ATTEMPTS, attempts),
     ];
-    observed.start(about, more, &parent)
+    observed.start(about, more, &parent, Vec::new())
+}
+
+/// The parent that a message names.
+fn remote(message: &Context) -> SpanContext {
+    let headers = message.headers();
+    parent::of_message(
+        headers.get(parent::TRACEPARENT),
+        headers.get(parent::TRACESTATE),
+        message.trace_id(),
+    )
 }
 
 impl Processing {
+    /// Of a message that no handler takes.
+    pub(crate) fn of_nothing() -> Self {
+        Self { active: None }
+    }
+
     fn context(&self) -> Option<&OtelContext> {
         self.active.as_ref()?.context.as_ref()
     }

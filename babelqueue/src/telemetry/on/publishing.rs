@@ -50,7 +50,7 @@ impl Observer {
                 urn: &draft.urn,
                 destination: draft.urn.clone().into_owned().into(),
             };
-            let context = observed.start(about, [], &parent)?;
+            let context = observed.start(about, [], &parent, Vec::new())?;
             let span = context.span().span_context().clone();
             // A tracer that makes no spans hands the parent on: there is nothing new to tell.
             if span.is_valid() && remote.as_ref() != Some(&span) {

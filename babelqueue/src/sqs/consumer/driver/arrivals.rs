@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use aws_sdk_sqs::types::Message;
 use tokio::time::Instant;
@@ -10,6 +11,8 @@ use super::Driver;
 use super::calls::{self, ReceiveError, Received};
 use super::flights::{Flight, Key, Stage};
 use super::permits::Permit;
+use super::pools::Pools;
+use super::tasks::{Ended, Keys};
 use crate::pipeline::Subject;
 use crate::policy::ReportKind;
 use crate::sqs::consumer::error::RunError;
@@ -42,7 +45,7 @@ impl Arrivals {
 impl Driver {
     pub(super) fn may_receive(&self) -> bool {
         let bytes = self.shared.config.max_in_flight_bytes;
-        let full = bytes.is_some_and(|most| self.flights.bytes() >= most);
+        let full = bytes.is_some_and(|most| self.flights.bytes() + self.fetched_bytes() >= most);
         self.stopping.is_none() && !self.paused && !full
     }
 
@@ -127,7 +130,7 @@ impl Driver {
             .receipt_handle
             .take()
             .filter(|handle| !handle.is_empty());
-        let record = convert::record(message);
+        let record = Box::new(convert::record(message));
         let group = record
             .group_id
             .as_deref()
@@ -180,13 +183,50 @@ impl Driver {
                 self.start(key, permit, now);
             }
         }
-        self.permits.let_go();
+        if !self.pools.has_ready(self.shared.config.handler_batch, now) {
+            self.permits.let_go();
+        }
     }
 
     fn start(&mut self, key: Key, permit: Permit, now: Instant) {
+        let Some(visible_after) = self.may_start(key, now) else {
+            return;
+        };
         let Some(flight) = self.flights.get_mut(key) else {
             return;
         };
+        let Some(mut record) = flight.record.take() else {
+            return;
+        };
+        record.visible_after = visible_after;
+        let pipeline = Arc::clone(&self.shared.pipeline);
+        let mut prepared = None;
+        if self.shared.config.takes_batches {
+            let one = pipeline.prepare(record);
+            if let Some(pool) = Pools::name(&one, &pipeline) {
+                let due = now + self.shared.config.handler_linger;
+                self.pools.push(pool, key, one, due);
+                return;
+            }
+            prepared = Some(Box::new(one));
+            record = Box::default();
+        }
+        flight.stage = Stage::Running;
+        let task = self.tasks.spawn(async move {
+            let processed = match prepared {
+                None => pipeline.process(record).await,
+                Some(prepared) => Box::pin(pipeline.handle(*prepared)).await,
+            };
+            drop(permit);
+            Ended::One(processed)
+        });
+        self.keys.insert(task.id(), Keys::One(key));
+    }
+
+    /// Whether a message that has waited may still be handled, and until when it is ours if that
+    /// is known. One that may not is settled.
+    pub(super) fn may_start(&mut self, key: Key, now: Instant) -> Option<Option<Duration>> {
+        let flight = self.flights.get_mut(key)?;
         if flight.lease.is_some_and(|until| until <= now) {
             // SQS may have given it to somebody else by now.
             tracing::warn!(
@@ -194,25 +234,14 @@ impl Driver {
                 "the message expired while it waited"
             );
             self.leave(key);
-            return;
+            return None;
         }
-        let Some(mut record) = flight.record.take() else {
-            return;
-        };
-        record.visible_after = flight.lease.map(|until| until - now);
-        if self.shared.moved().contains(&record.message_id) {
+        if self.shared.moved().contains(&flight.message_id) {
             // It is in the dead-letter queue already: only its delete had failed.
             flight.stage = Stage::Settling;
             self.delete(key);
-            return;
+            return None;
         }
-        flight.stage = Stage::Running;
-        let pipeline = Arc::clone(&self.shared.pipeline);
-        let task = self.tasks.spawn(async move {
-            let processed = pipeline.process(record).await;
-            drop(permit);
-            processed
-        });
-        self.keys.insert(task.id(), key);
+        Some(flight.lease.map(|until| until - now))
     }
 }

@@ -12,11 +12,12 @@ use aws_sdk_sqs::types::{
 use tokio::time::Instant;
 
 use super::flights::Key;
+use crate::aws::bury;
 use crate::pipeline::DeadLetterMessage;
 use crate::sqs::consumer::error::{RunError, SettleError};
 use crate::sqs::consumer::facts::QueueFacts;
 use crate::sqs::consumer::shared::Shared;
-use crate::sqs::convert::{sort_answer, to_sdk};
+use crate::sqs::convert::sort_answer;
 use crate::{BoxError, BoxFuture};
 
 /// Most entries of a batch call.
@@ -181,20 +182,8 @@ pub(super) fn send(
     message: DeadLetterMessage,
 ) -> BoxFuture<'static, Done> {
     Box::pin(async move {
-        let attributes = match to_sdk(message.attributes) {
-            Ok(attributes) => attributes,
-            Err(error) => return Done::Sent(key, Err(error.into())),
-        };
-        let call = shared
-            .clients
-            .settle
-            .send_message()
-            .set_queue_url(shared.config.dead_letter_url.clone())
-            .message_body(message.body)
-            .set_message_attributes(attributes)
-            .set_message_group_id(message.group_id)
-            .set_message_deduplication_id(message.deduplication_id);
-        Done::Sent(key, call.send().await.map(drop).map_err(Into::into))
+        let url = shared.config.dead_letter_url.clone();
+        Done::Sent(key, bury(&shared.clients.settle, url, message).await)
     })
 }
 

@@ -7,6 +7,8 @@ use std::time::Duration;
 use super::Driver;
 use super::flights::{Key, Stage};
 use crate::pipeline::DeliveryNumber;
+#[cfg(feature = "idempotency")]
+use crate::pipeline::fenced_async;
 use crate::sqs::consumer::shared::Shared;
 
 /// How long a store may take to give claims back, before the messages are released all the same.
@@ -75,12 +77,18 @@ impl Claims {
             return Vec::new();
         };
         let renew = async |(key, owner): &(Key, DeliveryNumber)| {
-            let renewed = guard.renew(owner.get(), timeout);
-            let Ok(held) = tokio::time::timeout(timeout / 4, renewed).await else {
-                tracing::warn!("the idempotency store does not answer: a claim is not renewed");
-                return None;
-            };
-            (!held).then_some(*key)
+            let renewed = fenced_async(guard.renew(owner.get(), timeout));
+            match tokio::time::timeout(timeout / 4, renewed).await {
+                Ok(Ok(held)) => (!held).then_some(*key),
+                Ok(Err(panicked)) => {
+                    tracing::warn!("the idempotency store {panicked}: a claim is not renewed");
+                    None
+                }
+                Err(_) => {
+                    tracing::warn!("the idempotency store does not answer: a claim is not renewed");
+                    None
+                }
+            }
         };
         let all = futures_util::future::join_all(self.owners.iter().map(renew));
         all.await.into_iter().flatten().collect()
@@ -94,7 +102,7 @@ impl Claims {
         let all = self
             .owners
             .iter()
-            .map(|(_, owner)| guard.abandon(owner.get()));
+            .map(|(_, owner)| fenced_async(guard.abandon(owner.get())));
         let all = futures_util::future::join_all(all);
         if tokio::time::timeout(PATIENCE, all).await.is_err() {
             tracing::warn!("the idempotency store does not answer: claims end with their leases");

@@ -94,7 +94,8 @@ impl Driver {
     }
 
     pub(super) fn flush_deletes(&mut self, now: Instant) {
-        let nothing_else_comes = self.tasks.is_empty() && self.arrivals.is_empty();
+        let nothing_else_comes =
+            self.tasks.is_empty() && self.arrivals.is_empty() && self.pools.is_empty();
         for batch in self.deletes.take(nothing_else_comes, now) {
             self.shared.counters().delete_calls.one();
             let settled = self.flights.settled(batch.iter().map(|(key, _)| *key));

@@ -2,6 +2,7 @@
 //! when its settlement is confirmed or given up, and nowhere else.
 
 use std::collections::BTreeMap;
+use std::hash::Hasher;
 use std::sync::Arc;
 
 use tokio::time::Instant;
@@ -12,6 +13,27 @@ use crate::telemetry::{Held, Settled};
 
 /// Names a message in flight, in the order of receipt.
 pub(super) type Key = u64;
+
+/// Hashes the ids of tasks, which are numbers in the order of their spawning, as they are.
+#[derive(Debug, Default)]
+pub(super) struct ById(u64);
+
+impl Hasher for ById {
+    fn finish(&self) -> u64 {
+        // The table takes its upper and its lower bits for two purposes.
+        self.0.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, id: u64) {
+        self.0 = id;
+    }
+}
 
 /// One message in flight.
 #[derive(Debug)]
@@ -32,7 +54,7 @@ pub(super) struct Flight {
     pub(super) bytes: usize,
     pub(super) stage: Stage,
     /// Until a handler has it.
-    pub(super) record: Option<Record>,
+    pub(super) record: Option<Box<Record>>,
     /// From when a handler had it.
     pub(super) processed: Option<Processed>,
     pub(super) delete_tries: u32,
@@ -62,7 +84,8 @@ impl Flight {
 
 #[derive(Debug, Default)]
 pub(super) struct Flights {
-    flights: BTreeMap<Key, Flight>,
+    /// Boxed: a node of the tree has room for eleven, and is half empty as a rule.
+    flights: BTreeMap<Key, Box<Flight>>,
     next: Key,
     bytes: usize,
 }
@@ -72,26 +95,28 @@ impl Flights {
         let key = self.next;
         self.next += 1;
         self.bytes += flight.bytes;
-        self.flights.insert(key, flight);
+        self.flights.insert(key, Box::new(flight));
         key
     }
 
-    pub(super) fn remove(&mut self, key: Key) -> Option<Flight> {
+    pub(super) fn remove(&mut self, key: Key) -> Option<Box<Flight>> {
         let flight = self.flights.remove(&key)?;
         self.bytes -= flight.bytes;
         Some(flight)
     }
 
     pub(super) fn get(&self, key: Key) -> Option<&Flight> {
-        self.flights.get(&key)
+        self.flights.get(&key).map(Box::as_ref)
     }
 
     pub(super) fn get_mut(&mut self, key: Key) -> Option<&mut Flight> {
-        self.flights.get_mut(&key)
+        self.flights.get_mut(&key).map(Box::as_mut)
     }
 
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (Key, &mut Flight)> {
-        self.flights.iter_mut().map(|(key, flight)| (*key, flight))
+        self.flights
+            .iter_mut()
+            .map(|(key, flight)| (*key, flight.as_mut()))
     }
 
     /// What a call about these messages settles.

@@ -9,15 +9,20 @@ mod deletes;
 mod flights;
 mod heartbeat;
 mod lanes;
+mod payloads;
 mod permits;
 mod polls;
+mod pools;
 mod releases;
 mod settling;
 mod stop;
+mod tasks;
 
 use std::collections::HashMap;
 use std::future::Future;
+use std::hash::BuildHasherDefault;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
@@ -28,27 +33,29 @@ use tokio::time::{Instant, sleep_until};
 use self::arrivals::Arrivals;
 use self::calls::{Done, Received};
 use self::deletes::Deletes;
-use self::flights::{Flights, Key};
+use self::flights::{ById, Flights};
 use self::heartbeat::Heartbeat;
 use self::lanes::Lanes;
 use self::permits::Permits;
 use self::polls::Polls;
+use self::pools::Pools;
 use self::releases::Release;
 use self::stop::Stopping;
 pub(super) use self::stop::{Signal, Stop};
+use self::tasks::{Ended, Keys};
 use super::error::RunError;
-use super::facts;
+use super::facts::{self, DeadLetterFacts};
 use super::handle::{Phase, Wish};
 use super::shared::Shared;
 use super::worker::PollSummary;
 use crate::BoxFuture;
-use crate::pipeline::Processed;
 
 /// One run of a consumer.
 pub(super) struct Driver {
     shared: Arc<Shared>,
     flights: Flights,
     arrivals: Arrivals,
+    pools: Pools,
     lanes: Lanes,
     polls: Polls,
     deletes: Deletes,
@@ -58,11 +65,13 @@ pub(super) struct Driver {
     paused: bool,
     permits: Permits,
     /// The running handlers.
-    tasks: JoinSet<Processed>,
-    keys: HashMap<Id, Key>,
+    tasks: JoinSet<Ended>,
+    keys: HashMap<Id, Keys, BuildHasherDefault<ById>>,
     /// The open long polls, apart from the other calls because a stop drops them.
     receives: FuturesUnordered<BoxFuture<'static, Received>>,
     calls: FuturesUnordered<BoxFuture<'static, Done>>,
+    /// Objects being deleted, of messages that are gone.
+    discards: FuturesUnordered<BoxFuture<'static, ()>>,
     /// Why the run ends by itself.
     fatal: Option<RunError>,
     tally: PollSummary,
@@ -74,6 +83,7 @@ impl Driver {
         Self {
             flights: Flights::default(),
             arrivals: Arrivals::default(),
+            pools: Pools::default(),
             lanes: Lanes::default(),
             polls: Polls::new(config.max_in_flight, config.batch_size),
             deletes: Deletes::default(),
@@ -83,9 +93,10 @@ impl Driver {
             paused: false,
             permits: Permits::default(),
             tasks: JoinSet::new(),
-            keys: HashMap::new(),
+            keys: HashMap::default(),
             receives: FuturesUnordered::new(),
             calls: FuturesUnordered::new(),
+            discards: FuturesUnordered::new(),
             fatal: None,
             tally: PollSummary::default(),
             shared,
@@ -155,6 +166,7 @@ impl Driver {
                 }
                 Some(done) = self.calls.next() => self.on_done(done),
                 Some(received) = self.receives.next() => self.on_received(received),
+                Some(()) = self.discards.next() => {}
                 () = self.permits.ready() => {}
                 () = &mut timer, if wake.is_some() => {}
             }
@@ -170,6 +182,7 @@ impl Driver {
     fn advance(&mut self, now: Instant) {
         self.stop_in_stages(now);
         self.start_handlers(now);
+        self.start_batches(now);
         self.flush_deletes(now);
         self.flush_releases(now);
         self.beat(now);
@@ -182,10 +195,13 @@ impl Driver {
     /// When something becomes due by itself.
     fn next_wake(&self) -> Option<Instant> {
         let stopping = self.stopping.as_ref().and_then(Stopping::next_deadline);
+        // A batch that is due waits for a free place, and not for the time.
+        let pools = self.pools.next_wake().filter(|due| *due > Instant::now());
         let polls = self.may_receive().then(|| self.polls.next_wake()).flatten();
         [
             stopping,
             polls,
+            pools,
             self.deletes.next_wake(),
             self.heartbeat.next_wake(),
         ]
@@ -196,7 +212,8 @@ impl Driver {
 
     fn is_finished(&self) -> bool {
         let over = self.stopping.is_some() || self.polls.is_exhausted();
-        over && self.flights.is_empty() && self.receives.is_empty()
+        let settled = self.flights.is_empty() && self.discards.is_empty();
+        over && settled && self.receives.is_empty()
     }
 
     fn heed(&mut self, wish: Wish) {
@@ -228,6 +245,11 @@ impl Driver {
                     for misfit in facts::misfits(&self.shared.config, &facts) {
                         tracing::warn!(queue = self.shared.queue(), "{misfit}");
                     }
+                }
+                if let (Some(target), DeadLetterFacts::Takes(bytes)) =
+                    (&self.shared.pipeline.dead_letters, facts.dead_letter_queue)
+                {
+                    target.max_bytes.fetch_min(bytes, Ordering::Relaxed);
                 }
                 self.heartbeat = Heartbeat::new(&self.shared.config, Some(&facts));
                 self.heartbeat.adopt(&mut self.flights);

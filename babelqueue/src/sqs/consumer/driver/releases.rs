@@ -26,7 +26,8 @@ impl Driver {
     /// would receive those behind the failed head along with it, time and again, until these have
     /// used up their own receives. Such polls are short while the queue is busy.
     pub(super) fn flush_releases(&mut self, now: Instant) {
-        if self.releases.is_empty() || (self.shared.config.fifo && self.polls.has_wide()) {
+        let fifo = self.shared.config.fifo;
+        if self.releases.is_empty() || self.is_lingering() || (fifo && self.polls.has_wide()) {
             return;
         }
         let releases = std::mem::take(&mut self.releases);

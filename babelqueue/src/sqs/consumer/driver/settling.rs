@@ -9,33 +9,48 @@ use super::Driver;
 use super::calls::{self, Done};
 use super::flights::{Key, Stage};
 use super::releases::Release;
-use crate::pipeline::{Ending, Panicked, Processed, Settlement, panic_text};
+use super::tasks::Ended;
+use crate::pipeline::{Ending, Panicked, Processed, Settlement};
 use crate::policy::{ReportKind, WireDelay};
 use crate::sqs::consumer::error::SettleError;
 
 impl Driver {
     /// A handler's task has ended.
-    pub(super) fn on_task(&mut self, ended: Result<(Id, Processed), JoinError>) {
+    pub(super) fn on_task(&mut self, ended: Result<(Id, Ended), JoinError>) {
         let id = match &ended {
             Ok((id, _)) => *id,
             Err(error) => error.id(),
         };
-        let Some(key) = self.keys.remove(&id) else {
+        let Some(keys) = self.keys.remove(&id) else {
             return;
         };
-        let Some(flight) = self.flights.get_mut(key) else {
-            return;
-        };
-        flight.stage = Stage::Settling;
+        for key in keys.as_slice() {
+            if let Some(flight) = self.flights.get_mut(*key) {
+                flight.stage = Stage::Settling;
+            }
+        }
         match ended {
-            Ok((_, processed)) => self.settle(key, processed),
-            Err(error) if error.is_cancelled() => self.give_back(vec![key]),
+            Ok((_, Ended::One(processed))) => {
+                if let Some(key) = keys.as_slice().first() {
+                    self.settle(*key, processed);
+                }
+            }
+            Ok((_, Ended::Many(processed))) => {
+                for (key, processed) in keys.as_slice().iter().zip(processed) {
+                    self.settle(*key, processed);
+                }
+            }
+            Err(error) if error.is_cancelled() => self.give_back(keys.as_slice().to_vec()),
             Err(error) => {
                 // A panic outside of the fences: in a destructor, say.
-                let panicked = Panicked(panic_text(&*error.into_panic()));
-                let reporter = &self.shared.pipeline.reporter;
-                reporter.report(ReportKind::Handler, flight.subject().left(), &panicked);
-                self.leave(key);
+                let panicked = Panicked::with(&*error.into_panic());
+                for key in keys.as_slice() {
+                    if let Some(flight) = self.flights.get(*key) {
+                        let reporter = &self.shared.pipeline.reporter;
+                        reporter.report(ReportKind::Handler, flight.subject().left(), &panicked);
+                    }
+                    self.leave(*key);
+                }
             }
         }
     }
@@ -48,7 +63,7 @@ impl Driver {
         }
         match settlement {
             Settlement::Delete => self.delete(key),
-            Settlement::Release(delay) => self.release_failed(key, delay),
+            Settlement::Release { delay, .. } => self.release_failed(key, delay),
             Settlement::Leave => self.leave(key),
             Settlement::DeadLetter(message) => {
                 self.shared.counters().send_calls.one();
@@ -72,7 +87,7 @@ impl Driver {
             Ending::Failed => {
                 counters.failed.one();
                 self.tally.failed += 1;
-                if matches!(processed.settlement, Settlement::Release(_)) {
+                if matches!(processed.settlement, Settlement::Release { .. }) {
                     counters.retried.one();
                 }
             }
@@ -92,6 +107,7 @@ impl Driver {
                 if let Some(flight) = self.flights.get(key) {
                     self.shared.moved().insert(&flight.message_id);
                 }
+                self.keep_payload(key);
                 self.delete(key);
             }
             Done::Sent(key, Err(error)) => {
@@ -106,9 +122,10 @@ impl Driver {
 
     /// The message is deleted: its group goes on.
     pub(super) fn gone(&mut self, key: Key) {
-        let Some(flight) = self.flights.remove(key) else {
+        let Some(mut flight) = self.flights.remove(key) else {
             return;
         };
+        self.discard_payload(&mut flight);
         self.shared.moved().remove(&flight.message_id);
         self.shared.counters().deleted.one();
         self.tally.deleted += 1;

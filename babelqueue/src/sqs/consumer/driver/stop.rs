@@ -7,7 +7,7 @@ use std::pin::Pin;
 use tokio::time::Instant;
 
 use super::Driver;
-use super::flights::Key;
+use super::flights::{self, Key};
 use crate::BoxFuture;
 use crate::policy::WireDelay;
 use crate::sqs::consumer::handle::Phase;
@@ -63,6 +63,8 @@ where
 pub(super) struct Stopping {
     linger_until: Option<Instant>,
     grace_until: Option<Instant>,
+    /// Messages that go back once the polls are gone, which would receive them again.
+    held: Vec<Key>,
 }
 
 impl Stopping {
@@ -94,11 +96,13 @@ impl Driver {
         self.stopping = Some(Stopping {
             linger_until: Some(now + config.shutdown_linger),
             grace_until: Some(now + config.shutdown_timeout),
+            held: Vec::new(),
         });
         self.shared.control.enter(Phase::Stopping);
         let running = self.tasks.len();
         tracing::info!(queue = self.shared.queue(), running, "consumer stopping");
         self.arrivals.clear();
+        self.pools.clear();
         self.lanes.clear();
         let waiting = self.flights.waiting();
         self.give_back(waiting);
@@ -127,10 +131,30 @@ impl Driver {
             }
             self.tasks.abort_all();
         }
+        if let Some(stopping) = &mut self.stopping
+            && self.receives.is_empty()
+        {
+            let held = std::mem::take(&mut stopping.held);
+            self.release_in_order(held, WireDelay::ZERO);
+        }
     }
 
-    /// Makes messages visible again at once, unhandled.
+    /// Whether polls are still open after the stop: they would receive what is released.
+    pub(super) fn is_lingering(&self) -> bool {
+        self.stopping.is_some() && !self.receives.is_empty()
+    }
+
+    /// Makes messages visible again, unhandled: as soon as no poll of this consumer is left that
+    /// would only receive them again.
     pub(super) fn give_back(&mut self, keys: Vec<Key>) {
-        self.release_in_order(keys, WireDelay::ZERO);
+        let Some(stopping) = &mut self.stopping else {
+            return self.release_in_order(keys, WireDelay::ZERO);
+        };
+        for key in &keys {
+            if let Some(flight) = self.flights.get_mut(*key) {
+                flight.stage = flights::Stage::Settling;
+            }
+        }
+        stopping.held.extend(keys);
     }
 }

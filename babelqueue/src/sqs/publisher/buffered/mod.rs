@@ -55,6 +55,7 @@ use crate::telemetry::Held;
 /// - On a FIFO queue a group has one call under way at a time, messages of a group keep the order
 ///   in which they were given, and those that stand behind one that was not sent come back as
 ///   [`PublishError::NotAttempted`].
+/// - A message that is offloaded is given to the buffer when its body is in the store.
 /// - [`close`](Self::close) it at the end. Dropped without that, what is in the buffer is not sent
 ///   and this is logged as an error.
 ///
@@ -210,6 +211,7 @@ impl BufferedPublisher {
         let publisher = &shared.publisher;
         publisher.check()?;
         let request = from_draft(draft, publisher.frame(publisher.max_bytes().await))?;
+        publisher.store(&request).await?;
         let room = shared.room(request.size).await?;
         self.handle.start();
         let (caller, result) = oneshot::channel();

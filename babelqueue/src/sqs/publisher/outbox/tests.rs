@@ -48,6 +48,8 @@ impl Bench {
                 size: 10,
                 message_id: name.to_owned(),
                 trace_id: String::new(),
+                #[cfg(feature = "payload-store")]
+                offloading: None,
             };
             self.outbox.push(Arc::new(request), name, false, self.now);
         }

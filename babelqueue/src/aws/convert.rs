@@ -11,13 +11,18 @@ use crate::lease::Lease;
 use crate::pipeline::{Attribute, DeliveryNumber, Record, Value};
 
 /// The record in a received message.
-pub(super) fn record(message: Message) -> Record {
-    let mut system = message.attributes.unwrap_or_default();
-    let mut take = |name| system.remove(&name);
-    let receive_count = take(MessageSystemAttributeName::ApproximateReceiveCount);
-    let group_id = take(MessageSystemAttributeName::MessageGroupId);
-    let sent_at = take(MessageSystemAttributeName::SentTimestamp);
-    let first = take(MessageSystemAttributeName::ApproximateFirstReceiveTimestamp);
+pub(crate) fn record(message: Message) -> Record {
+    let (mut receive_count, mut group_id, mut sent_at, mut first) = (None, None, None, None);
+    // All of them are taken: to look each up would hash each name again.
+    for (name, value) in message.attributes.unwrap_or_default() {
+        match name {
+            MessageSystemAttributeName::ApproximateReceiveCount => receive_count = Some(value),
+            MessageSystemAttributeName::MessageGroupId => group_id = Some(value),
+            MessageSystemAttributeName::SentTimestamp => sent_at = Some(value),
+            MessageSystemAttributeName::ApproximateFirstReceiveTimestamp => first = Some(value),
+            _ => {}
+        }
+    }
     Record {
         delivery: DeliveryNumber::next(),
         message_id: message.message_id.unwrap_or_default(),
@@ -27,8 +32,12 @@ pub(super) fn record(message: Message) -> Record {
         group_id,
         visible_after: None,
         lease: Lease::new(),
-        sent_at: sent_at.and_then(|millis| millis.parse().ok()),
-        first_received_at: first.and_then(|millis| millis.parse().ok()),
+        #[cfg(feature = "lambda")]
+        invocation: None,
+        #[cfg(feature = "payload-store")]
+        offloaded: None,
+        sent_at: sent_at.and_then(|millis: String| millis.parse().ok()),
+        first_received_at: first.and_then(|millis: String| millis.parse().ok()),
     }
 }
 
@@ -53,7 +62,7 @@ fn from_sdk(attributes: HashMap<String, MessageAttributeValue>) -> Vec<Attribute
 }
 
 /// As the SDK sends them; `None` when there are none, so that the request has no such field.
-pub(super) fn to_sdk(
+pub(crate) fn to_sdk(
     attributes: Vec<Attribute>,
 ) -> Result<Option<HashMap<String, MessageAttributeValue>>, BuildError> {
     let convert = |attribute: Attribute| -> Result<_, BuildError> {
@@ -74,7 +83,7 @@ pub(super) fn to_sdk(
 /// Sorts the answer of a batch call whose entries were numbered from 0, given as what its two
 /// lists say of each id; `none` for an entry that stands in neither. An id that was never sent
 /// is logged.
-pub(super) fn sort_answer<R>(
+pub(crate) fn sort_answer<R>(
     operation: &'static str,
     entries: usize,
     answer: impl Iterator<Item = (String, R)>,
@@ -89,4 +98,26 @@ pub(super) fn sort_answer<R>(
         }
     }
     results
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn c_052_an_answer_is_sorted_by_entry_and_an_id_that_was_never_sent_is_no_entry() {
+        let sorted = |answer: &[(&str, char)]| {
+            let answer = answer
+                .iter()
+                .map(|(id, result)| ((*id).to_owned(), *result));
+            let results = sort_answer("x", 3, answer, || '?');
+            results.into_iter().collect::<String>()
+        };
+        assert_eq!(sorted(&[("2", 'c'), ("0", 'a'), ("1", 'b')]), "abc");
+        assert_eq!(sorted(&[("1", 'b')]), "?b?");
+        assert_eq!(
+            sorted(&[("3", 'x'), ("-1", 'x'), ("one", 'x'), ("", 'x')]),
+            "???"
+        );
+    }
 }

@@ -25,15 +25,15 @@ const OPERATION: Duration = Duration::from_secs(15);
 
 /// The clients of a consumer: one for its receives, one for everything that settles.
 #[derive(Clone, Debug)]
-pub(super) struct Clients {
-    pub(super) receive: Client,
-    pub(super) settle: Client,
+pub(crate) struct Clients {
+    pub(crate) receive: Client,
+    pub(crate) settle: Client,
 }
 
 impl Clients {
     /// Derives both from the user's client. They share its HTTP connections, and one cache of
     /// credentials, with each other.
-    pub(super) fn derive(client: &Client, wait: Duration, observer: &Observer) -> Self {
+    pub(crate) fn derive(client: &Client, wait: Duration, observer: &Observer) -> Self {
         let config = client.config();
         let mut base = watched(config.to_builder(), observer);
         if config.identity_cache().is_none() {
@@ -57,9 +57,21 @@ impl Clients {
     }
 }
 
+/// A client for settling in the queue's own region, which the user's client need not have.
+#[cfg(feature = "lambda")]
+pub(crate) fn settling_in(client: &Client, region: &str) -> Client {
+    let config = client.config();
+    let own = config
+        .to_builder()
+        .region(aws_sdk_sqs::config::Region::new(region.to_owned()))
+        .timeout_config(bounded(config.timeout_config()))
+        .retry_partition(own_partition());
+    Client::from_conf(own.build())
+}
+
 /// A client whose every call ends in time, for publishing. The publisher does the retries: it
 /// knows of batches and of order, and the SDK's retry tokens are shared by the whole process.
-pub(super) fn sending(client: &Client, observer: &Observer) -> Client {
+pub(crate) fn sending(client: &Client, observer: &Observer) -> Client {
     let config = client.config();
     let bounded = watched(config.to_builder(), observer)
         .timeout_config(bounded(config.timeout_config()))
@@ -69,7 +81,7 @@ pub(super) fn sending(client: &Client, observer: &Observer) -> Client {
 
 /// What the user's client says of sends: the time for all attempts, and whether there may be more
 /// than one.
-pub(super) fn users_retries(client: &Client) -> (Option<Duration>, bool) {
+pub(crate) fn users_retries(client: &Client) -> (Option<Duration>, bool) {
     let config = client.config();
     let timeout = config
         .timeout_config()

@@ -45,7 +45,7 @@ pub enum EndpointError {
 
 /// Refuses a queue URL of another host than the client's own endpoint. An endpoint that was set
 /// explicitly wins: behind a proxy, a VPC endpoint or an emulator the hosts may well differ.
-pub(super) fn check(client: &Client, queue_url: &str) -> Result<(), EndpointError> {
+pub(crate) fn check(client: &Client, queue_url: &str) -> Result<(), EndpointError> {
     let not_a_url = || EndpointError::NotAUrl {
         url: queue_url.to_owned(),
     };
@@ -108,25 +108,42 @@ fn hosts_agree(queue: &str, client: &str, region: &str) -> bool {
 /// The host that the client calls, learnt by letting it make one request that goes nowhere. All
 /// that could wait is replaced, so that the request is made at once or not at all.
 fn client_host(client: &Client) -> Option<String> {
-    let probe = Probe::default();
-    let mut config = client
-        .config()
-        .to_builder()
-        .http_client(probe.clone())
-        .credentials_provider(Credentials::new("probe", "probe", None, None, "probe"))
-        .identity_cache(IdentityCache::no_cache())
-        .retry_config(RetryConfig::disabled())
-        .timeout_config(TimeoutConfig::disabled())
-        .stalled_stream_protection(StalledStreamProtectionConfig::disabled());
-    config.set_interceptors([]);
-    let call = Client::from_conf(config.build()).list_queues().send();
-    let _ = Box::pin(call).now_or_never();
-    let uri = probe
-        .uri
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .take()?;
-    host_of(&format!("{}/x", uri.trim_end_matches('/'))).map(str::to_owned)
+    let (probe, client) = Probe::of(client);
+    let _ = Box::pin(client.list_queues().send()).now_or_never();
+    let url = probe.url()?;
+    host_of(&format!("{}/x", url.trim_end_matches('/'))).map(str::to_owned)
+}
+
+/// The endpoint that the client calls, as its own resolver has it: for any region and partition,
+/// and with what was set explicitly.
+#[cfg(feature = "lambda")]
+pub(crate) async fn url_of(client: &Client) -> Option<String> {
+    let (probe, client) = Probe::of(client);
+    let _ = Box::pin(client.list_queues().send()).await;
+    probe.url()
+}
+
+impl Probe {
+    /// The client with everything replaced that could wait or be seen.
+    fn of(client: &Client) -> (Self, Client) {
+        let probe = Self::default();
+        let mut config = client
+            .config()
+            .to_builder()
+            .http_client(probe.clone())
+            .credentials_provider(Credentials::new("probe", "probe", None, None, "probe"))
+            .identity_cache(IdentityCache::no_cache())
+            .retry_config(RetryConfig::disabled())
+            .timeout_config(TimeoutConfig::disabled())
+            .stalled_stream_protection(StalledStreamProtectionConfig::disabled());
+        config.set_interceptors([]);
+        (probe, Client::from_conf(config.build()))
+    }
+
+    fn url(&self) -> Option<String> {
+        let mut uri = self.uri.lock().unwrap_or_else(PoisonError::into_inner);
+        uri.take()
+    }
 }
 
 /// An HTTP client that notes where a request would have gone.

@@ -1,0 +1,189 @@
+//! Brings the delays of failed messages to SQS, and says what came of it (SPEC §4.7). Nothing here
+//! can block or change the answer.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use aws_sdk_sqs::Client;
+use aws_sdk_sqs::config::Builder;
+use aws_sdk_sqs::config::retry::RetryConfig;
+use aws_sdk_sqs::error::ProvideErrorMetadata as _;
+use aws_sdk_sqs::types::ChangeMessageVisibilityBatchRequestEntry;
+use futures_util::StreamExt as _;
+use futures_util::stream;
+
+use super::queues::Source;
+
+/// Most entries of a call.
+const BATCH: usize = 10;
+
+/// Most calls at a time.
+const CALLS: usize = 10;
+
+/// How many failures one warning names.
+const NAMED: usize = 5;
+
+/// One failed message with its delay.
+pub(super) struct Change {
+    pub(super) source: Arc<Source>,
+    pub(super) message_id: String,
+    pub(super) receipt_handle: String,
+    pub(super) seconds: i32,
+    pub(super) attempt: u64,
+}
+
+/// A message whose delay could not be set.
+#[derive(Clone, Debug)]
+pub(super) struct Refused {
+    pub(super) message_id: String,
+    pub(super) code: String,
+    pub(super) message: Option<String>,
+}
+
+impl Refused {
+    pub(super) fn new(message_id: &str, code: &str) -> Self {
+        Self {
+            message_id: message_id.to_owned(),
+            code: code.to_owned(),
+            message: None,
+        }
+    }
+}
+
+/// Applies the changes, ten by ten of one queue. `denied` outlives the invocation: when SQS denies
+/// access, no other call is made in this container.
+pub(super) async fn apply(changes: Vec<Change>, mut refused: Vec<Refused>, denied: &AtomicBool) {
+    let mut by_url: Vec<(String, Client, Vec<Change>)> = Vec::new();
+    for change in changes {
+        let place = match (change.source.url().await, &change.source.client) {
+            (Some(url), Some(client)) => (url.to_owned(), client.clone()),
+            _ => {
+                refused.push(Refused::new(&change.message_id, "InvalidEventSourceARN"));
+                continue;
+            }
+        };
+        match by_url.iter_mut().find(|(url, ..)| *url == place.0) {
+            Some((_, _, changes)) => changes.push(change),
+            None => by_url.push((place.0, place.1, vec![change])),
+        }
+    }
+    let mut calls = Vec::new();
+    for (url, client, changes) in by_url {
+        let mut changes = changes.into_iter().peekable();
+        while changes.peek().is_some() {
+            let chunk: Vec<_> = changes.by_ref().take(BATCH).collect();
+            calls.push(call(client.clone(), url.clone(), chunk, denied));
+        }
+    }
+    let mut applied = Vec::new();
+    let mut results = stream::iter(calls).buffer_unordered(CALLS);
+    while let Some(result) = results.next().await {
+        applied.extend(result.applied);
+        refused.extend(result.refused);
+    }
+    tell(&applied, &refused);
+}
+
+#[derive(Default)]
+struct Applied {
+    applied: Vec<(u64, i32)>,
+    refused: Vec<Refused>,
+}
+
+async fn call(client: Client, url: String, changes: Vec<Change>, denied: &AtomicBool) -> Applied {
+    let mut result = Applied::default();
+    if denied.load(Ordering::Relaxed) {
+        let refuse = |change: &Change| Refused::new(&change.message_id, "AccessDenied");
+        result.refused = changes.iter().map(refuse).collect();
+        return result;
+    }
+    let entry = |(position, change): (usize, &Change)| {
+        let entry = ChangeMessageVisibilityBatchRequestEntry::builder().id(position.to_string());
+        let entry = entry.receipt_handle(&change.receipt_handle);
+        entry.visibility_timeout(change.seconds).build().ok()
+    };
+    let entries = changes.iter().enumerate().filter_map(entry).collect();
+    let answer = client
+        .change_message_visibility_batch()
+        .queue_url(url)
+        .set_entries(Some(entries))
+        .customize()
+        // The message comes again anyway, so that it is not worth the time.
+        .config_override(Builder::new().retry_config(RetryConfig::disabled()))
+        .send();
+    match Box::pin(answer).await {
+        Err(error) => {
+            let code = error.code().unwrap_or("CallFailed").to_owned();
+            let message = crate::pipeline::error_text(&error);
+            result.refused = changes
+                .iter()
+                .map(|change| Refused {
+                    message_id: change.message_id.clone(),
+                    code: code.clone(),
+                    message: Some(message.clone()),
+                })
+                .collect();
+        }
+        Ok(answer) => {
+            for (position, change) in changes.iter().enumerate() {
+                let id = position.to_string();
+                let failed = answer.failed().iter().find(|entry| entry.id == id);
+                if answer.successful().iter().any(|entry| entry.id == id) {
+                    result.applied.push((change.attempt, change.seconds));
+                } else {
+                    result.refused.push(Refused {
+                        message_id: change.message_id.clone(),
+                        code: failed.map_or("NoResult", |entry| &entry.code).to_owned(),
+                        message: failed.and_then(|entry| entry.message.clone()),
+                    });
+                }
+            }
+        }
+    }
+    let is_denial = |code: &str| matches!(code, "AccessDenied" | "AccessDeniedException");
+    let first_denial = result
+        .refused
+        .iter()
+        .any(|refused| is_denial(&refused.code))
+        && !denied.swap(true, Ordering::Relaxed);
+    if first_denial {
+        tracing::error!(
+            "SQS denies sqs:ChangeMessageVisibility: failed messages come again after the queue's \
+             visibility timeout, and no other change is tried in this container. Give the \
+             function's role the permission."
+        );
+    }
+    result
+}
+
+fn tell(applied: &[(u64, i32)], refused: &[Refused]) {
+    let denied = |refused: &&Refused| !refused.code.starts_with("AccessDenied");
+    let others: Vec<_> = refused.iter().filter(denied).collect();
+    if !others.is_empty() {
+        let named = others.iter().take(NAMED).map(|refused| {
+            let message = refused.message.as_deref().unwrap_or_default();
+            format!("{} {} {message}", refused.message_id, refused.code)
+        });
+        let named = named.collect::<Vec<_>>();
+        tracing::warn!(
+            messages = named.join("; "),
+            omitted = others.len() - named.len(),
+            "the retry backoff of some messages could not be set; they come again after the \
+             queue's visibility timeout"
+        );
+    }
+    if applied.is_empty() && refused.is_empty() {
+        return;
+    }
+    let attempts = || applied.iter().map(|(attempt, _)| *attempt);
+    let delays = || applied.iter().map(|(_, seconds)| *seconds);
+    tracing::info!(
+        applied = applied.len(),
+        failures = refused.len(),
+        min_attempt = attempts().min(),
+        max_attempt = attempts().max(),
+        min_delay = delays().min(),
+        max_delay = delays().max(),
+        "retry backoff"
+    );
+}

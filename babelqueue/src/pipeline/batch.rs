@@ -1,0 +1,138 @@
+//! Several deliveries in one call of a batch handler. Each goes its own way through the
+//! idempotency guard and to its own settlement; in the middle they wait for each other and share
+//! the call.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::{Mutex, PoisonError};
+
+use futures_util::FutureExt as _;
+use futures_util::future::{join, join_all};
+use tokio::sync::{mpsc, oneshot};
+use tracing::Instrument as _;
+
+use super::failure::Panicked;
+use super::layers::Place;
+use super::prepared::Prepared;
+use super::process::Pipeline;
+use super::processed::Processed;
+use crate::context::Delivery;
+use crate::fields;
+use crate::handler::{ErrorKind, HandlerError, HandlerResult};
+
+/// A delivery that is ready to be handled, and where its result is waited for.
+struct Sitting {
+    at: usize,
+    delivery: Delivery,
+    answer: oneshot::Sender<HandlerResult>,
+}
+
+/// The place of one delivery in a common call. To drop it is to stay away.
+pub(super) struct Seat {
+    at: usize,
+    door: Mutex<Option<mpsc::UnboundedSender<Sitting>>>,
+}
+
+/// The common call ended without a result for this delivery.
+#[derive(Debug, thiserror::Error)]
+#[error("the call of the batch ended without a result for this message")]
+struct NoResult;
+
+impl Seat {
+    /// Takes the place, and waits for the call.
+    pub(super) async fn take(&self, delivery: Delivery) -> HandlerResult {
+        let door = self
+            .door
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let (answer, result) = oneshot::channel();
+        if let Some(door) = door {
+            let at = self.at;
+            // Without anybody to receive it, the answer is dropped with it.
+            let _ = door.send(Sitting {
+                at,
+                delivery,
+                answer,
+            });
+        }
+        result.await.unwrap_or_else(|_| Err(NoResult.into()))
+    }
+}
+
+impl Pipeline {
+    /// Handles prepared deliveries of one batch handler in one call, and says what becomes of
+    /// each, in their order.
+    pub(crate) async fn handle_batch(
+        &self,
+        handler: usize,
+        members: Vec<Prepared>,
+    ) -> Vec<Processed> {
+        let (door, mut sittings) = mpsc::unbounded_channel::<Sitting>();
+        let members: Vec<_> = members
+            .into_iter()
+            .enumerate()
+            .map(|(at, member)| {
+                let seat = Seat {
+                    at,
+                    door: Mutex::new(Some(door.clone())),
+                };
+                async move { self.handle_in(member, Place::Shared(&seat)).await }
+            })
+            .collect();
+        drop(door);
+        let call = async {
+            let mut sitting = Vec::new();
+            // Ends when every member has come or has been settled without.
+            while let Some(member) = sittings.recv().await {
+                sitting.push(member);
+            }
+            sitting.sort_by_key(|member| member.at);
+            let (deliveries, answers): (Vec<_>, Vec<_>) = sitting
+                .into_iter()
+                .map(|member| (member.delivery, member.answer))
+                .unzip();
+            if deliveries.is_empty() {
+                return;
+            }
+            let results = self.call_batch(handler, deliveries).await;
+            for (answer, result) in answers.into_iter().zip(results) {
+                // A member that was dropped meanwhile needs none.
+                let _ = answer.send(result);
+            }
+        };
+        join(join_all(members), call).await.0
+    }
+
+    /// The user's layers and the handler inside of them, for all.
+    async fn call_batch(&self, handler: usize, deliveries: Vec<Delivery>) -> Vec<HandlerResult> {
+        let messages = deliveries.len();
+        let batch = self
+            .observer
+            .batch(deliveries.iter().map(Delivery::context));
+        let span = batch.within(|| {
+            tracing::info_span!(
+                "process_batch",
+                { fields::URN } = deliveries.first().map(|delivery| delivery.context().urn()),
+                { fields::HANDLER } = self.handling.dispatch.handler_name(handler),
+                { fields::QUEUE } = &*self.queue,
+                { fields::MESSAGES } = messages,
+            )
+        });
+        let call = async {
+            match &self.middleware {
+                Some(middleware) => middleware.batch(deliveries).await,
+                None => self.handling.run_batch(handler, deliveries).await,
+            }
+        };
+        let call = AssertUnwindSafe(call).catch_unwind().instrument(span);
+        let results = batch.scope(call).await;
+        results.unwrap_or_else(|panic| {
+            let panicked = Panicked::with(&*panic);
+            HandlerError::of_kind(ErrorKind::Panic, panicked)
+                .repeated(messages)
+                .into_iter()
+                .map(Err)
+                .collect()
+        })
+    }
+}

@@ -1,0 +1,80 @@
+//! Large messages: decided when the request is made, stored before its first attempt
+//! (SPEC §4.10). Without the feature every message goes out as it is.
+
+use super::request::Request;
+use super::send::SqsPublisher;
+use crate::message::PublishError;
+
+#[cfg(feature = "payload-store")]
+use super::{limits::add_size_attribute, request::Frame};
+#[cfg(feature = "payload-store")]
+use crate::{
+    digest::sha256_hex,
+    pipeline::{Attribute, size_of_message},
+};
+
+/// Replaces the body of a message over the threshold by a pointer. Pure.
+#[cfg(feature = "payload-store")]
+pub(super) fn offload(mut request: Request, frame: Frame<'_>) -> Result<Request, PublishError> {
+    let Some(offload) = &frame.settings.offload else {
+        return Ok(request);
+    };
+    let threshold = offload.threshold.unwrap_or(frame.max_bytes);
+    if request.size <= threshold.min(frame.max_bytes) {
+        return Ok(request);
+    }
+    if request.body.len() > offload.max_bytes {
+        return Err(PublishError::TooLarge {
+            actual: request.body.len(),
+            allowed: offload.max_bytes,
+        });
+    }
+    if frame.settings.content_based_deduplication && request.deduplication_id.is_none() {
+        // What SQS would make of the content; every pointer is another one.
+        request.deduplication_id = Some(sha256_hex(request.body.as_bytes()));
+    }
+    if let Some([name, data_type, value]) = offload.attribute(&request.body) {
+        let size = Attribute::text(name, data_type, value);
+        add_size_attribute(&mut request.attributes, size)?;
+    }
+    request.offloading = Some(offload.replace(&mut request.body));
+    request.size = size_of_message(&request.body, &request.attributes);
+    Ok(request)
+}
+
+/// Whether the message is a pointer to what has to be stored before.
+#[cfg(feature = "payload-store")]
+pub(super) fn is_offloaded(request: &Request) -> bool {
+    request.offloading.is_some()
+}
+
+#[cfg(not(feature = "payload-store"))]
+pub(super) fn is_offloaded(_: &Request) -> bool {
+    false
+}
+
+impl SqsPublisher {
+    /// Stores the body of a request whose message is a pointer to it; once is enough.
+    #[cfg(feature = "payload-store")]
+    pub(super) async fn store(&self, request: &Request) -> Result<(), PublishError> {
+        let (Some(offload), Some(offloading)) = (&self.settings().offload, &request.offloading)
+        else {
+            return Ok(());
+        };
+        let stored = offload.store(offloading).await;
+        stored.map_err(|source| PublishError::Offload {
+            queue: self.queue().to_owned(),
+            location: offloading.location.to_string(),
+            source: source.into(),
+        })
+    }
+
+    #[cfg(not(feature = "payload-store"))]
+    pub(super) async fn store(&self, _: &Request) -> Result<(), PublishError> {
+        Ok(())
+    }
+}
+
+#[cfg(all(test, feature = "payload-store"))]
+#[path = "offload_tests.rs"]
+mod tests;

@@ -1,0 +1,17 @@
+//! Lambda consumers on events made by hand and, where SQS is called, on messages of the embedded
+//! SQS, on tokio's paused clock. Tests named `c_…` are the cases of that number, `b…` the rows of
+//! the parity table.
+
+mod answers;
+mod backoff;
+mod batches;
+mod capture;
+mod deadline;
+mod examples;
+mod fifo;
+mod fixtures;
+mod foreign;
+mod large_payloads;
+mod logs;
+mod settlements;
+mod support;
