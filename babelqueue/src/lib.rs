@@ -41,6 +41,7 @@
 //! | consume what others send: plain JSON, SNS, EventBridge | [`decode`] |
 //! | read or write envelopes by hand | [`envelope`] |
 //! | send messages larger than SQS takes | `payload_store`, behind the features `payload-store` and `s3` |
+//! | see what happens | [`fields`] of log events; `telemetry`, behind the feature `otel` |
 //! | test all of it without a queue | `local`, behind the feature of that name |
 //!
 //! Sections of the wire contract are cited as SPEC §n.
@@ -57,6 +58,9 @@ pub mod context;
 mod digest;
 pub mod envelope;
 mod error;
+#[cfg(feature = "sqs")]
+mod error_text;
+pub mod fields;
 pub mod handler;
 #[cfg(feature = "idempotency")]
 pub mod idempotency;
@@ -80,6 +84,10 @@ pub mod router;
 pub mod schema;
 #[cfg(feature = "sqs")]
 pub mod sqs;
+#[cfg(feature = "otel")]
+pub mod telemetry;
+#[cfg(all(feature = "sqs", not(feature = "otel")))]
+mod telemetry;
 
 /// Middleware around handlers: what the layers given to a consumer's `.layer(…)` wrap.
 ///

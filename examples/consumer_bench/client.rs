@@ -31,6 +31,12 @@ pub(crate) async fn run(mode: &str, url: &str, messages: usize) -> Result<()> {
             let router = Router::from_handlers![work::count];
             consume(SqsConsumer::builder(client, url, router), &tally).await?;
         }
+        #[cfg(feature = "otel")]
+        "traced" => {
+            let router = Router::from_handlers![work::count];
+            let builder = SqsConsumer::builder(client, url, router);
+            consume(builder.telemetry(crate::noop::telemetry()), &tally).await?;
+        }
         "latency" => {
             let router = Router::from_handlers![work::latency];
             consume(SqsConsumer::builder(client, url, router), &tally).await?;

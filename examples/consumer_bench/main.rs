@@ -6,15 +6,26 @@
 //! cargo run --release --example consumer_bench
 //! ```
 //!
+//! What telemetry costs, against a build without it:
+//!
+//! ```text
+//! cargo build --release --example consumer_bench
+//! cp target/release/examples/consumer_bench target/consumer_bench_plain
+//! cargo run --release --features otel --example consumer_bench -- telemetry target/consumer_bench_plain
+//! ```
+//!
 //! `-- profile consumer multi` runs one of them again and again, to be looked at with a profiler.
 #![allow(clippy::print_stdout)]
 
 mod client;
 mod hand_written;
 mod measure;
+#[cfg(feature = "otel")]
+mod noop;
 mod work;
 
 use std::error::Error;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -43,7 +54,10 @@ fn main() -> Result<()> {
             runtime(threads)?.block_on(client::run(mode, url, count.parse()?))
         }
         ["profile", contender, threads] => runtime("multi")?.block_on(profile(contender, threads)),
-        _ => Err("give nothing, or: profile <consumer|loop> <one|multi>".into()),
+        ["telemetry", plain] => runtime("multi")?.block_on(telemetry(plain.into())),
+        _ => Err(
+            "give nothing, or: telemetry <plain build>, profile <consumer|loop> <one|multi>".into(),
+        ),
     }
 }
 
@@ -90,7 +104,11 @@ impl Bench {
     }
 
     fn child(&self, mode: &str, threads: &str, count: usize) -> Result<Child> {
-        Ok(Command::new(std::env::current_exe()?)
+        self.child_of(&std::env::current_exe()?, mode, threads, count)
+    }
+
+    fn child_of(&self, program: &Path, mode: &str, threads: &str, count: usize) -> Result<Child> {
+        Ok(Command::new(program)
             .args(["child", mode, threads, &self.url, &count.to_string()])
             .stdout(Stdio::piped())
             .kill_on_drop(true)
@@ -136,12 +154,7 @@ async fn compare() -> Result<()> {
                 }
             }
         }
-        // Whatever else the machine does only adds to a run.
-        let best = all.map(|runs| {
-            let rates = runs.iter().map(|run| run.0);
-            let cpu = runs.iter().map(|run| run.1);
-            (rates.fold(0.0, f64::max), cpu.fold(f64::INFINITY, f64::min))
-        });
+        let best = all.map(best);
         for (i, name) in ["loop", "consumer"].into_iter().enumerate() {
             println!(
                 "{threads:<8} {name:<9} {:>12.0} {:>14.4} {:>12.3}",
@@ -157,6 +170,46 @@ async fn compare() -> Result<()> {
     }
     memory(&bench).await?;
     slow_ones().await
+}
+
+/// The best throughput, and the least processor time: whatever else the machine does only adds to a
+/// run.
+fn best(runs: Vec<(f64, f64)>) -> (f64, f64) {
+    let rates = runs.iter().map(|run| run.0);
+    let cpu = runs.iter().map(|run| run.1);
+    (rates.fold(0.0, f64::max), cpu.fold(f64::INFINITY, f64::min))
+}
+
+/// A build without telemetry, one with it and none given, and one that measures for nobody.
+async fn telemetry(plain: PathBuf) -> Result<()> {
+    let this = std::env::current_exe()?;
+    let contenders = [
+        ("without", &plain, "consumer"),
+        ("disabled", &this, "consumer"),
+        ("no-op exporter", &this, "traced"),
+    ];
+    println!("{MESSAGES} messages a run, the best of {ROUNDS} runs, turn by turn.");
+    println!(
+        "{:<8} {:<15} {:>12} {:>14} {:>7}",
+        "threads", "telemetry", "messages/s", "CPU ms/message", "ratio"
+    );
+    let bench = Bench::new().await?;
+    for threads in ["one", "multi"] {
+        let mut all = [vec![], vec![], vec![]];
+        for _ in 0..ROUNDS {
+            for (runs, (_, program, mode)) in all.iter_mut().zip(contenders) {
+                bench.fill(MESSAGES);
+                let numbers = finish(bench.child_of(program, mode, threads, MESSAGES)?).await?;
+                runs.push((numbers[0], numbers[1]));
+            }
+        }
+        let best = all.map(best);
+        for ((name, ..), (rate, cpu)) in contenders.iter().zip(best) {
+            let ratio = cpu / best[0].1;
+            println!("{threads:<8} {name:<15} {rate:>12.0} {cpu:>14.4} {ratio:>6.3}x");
+        }
+    }
+    Ok(())
 }
 
 fn print_calls(bench: &Bench) {

@@ -6,6 +6,10 @@
 mod escaped;
 mod example_local_sqs;
 mod example_orders;
+#[cfg(feature = "otlp")]
+mod example_telemetry;
 mod from_python;
 mod peer;
 mod to_python;
+#[cfg(feature = "otel")]
+mod traces;

@@ -2,6 +2,8 @@
 
     peer.py publish ENDPOINT         messages on stdin, one JSON object a line; ids on stdout
     peer.py consume ENDPOINT QUEUE N what N deliveries looked like, one JSON object a line
+    peer.py traced-publish ENDPOINT QUEUE URN  one message by the `otel` extra; its span
+    peer.py traced-consume ENDPOINT QUEUE N    N deliveries by the `otel` extra; their spans
 """
 
 import json
@@ -50,6 +52,62 @@ def consume(endpoint, queue, count):
     app.consume(max_messages=int(count), timeout=10)
 
 
+class Traced:
+    """A tracer whose finished spans are printed, one JSON object a line."""
+
+    def __init__(self):
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+        from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+        self.spans = InMemorySpanExporter()
+        provider = TracerProvider()
+        provider.add_span_processor(SimpleSpanProcessor(self.spans))
+        self.tracer = provider.get_tracer("peer")
+
+    def print(self):
+        for span in self.spans.get_finished_spans():
+            seen = {
+                "name": span.name,
+                "kind": span.kind.name,
+                "trace": format(span.context.trace_id, "032x"),
+                "id": format(span.context.span_id, "016x"),
+                "parent": span.parent and format(span.parent.span_id, "016x"),
+                "attributes": dict(span.attributes),
+            }
+            print(json.dumps(seen), flush=True)
+
+
+def traced_publish(endpoint, queue, urn):
+    from babelqueue import otel
+
+    traced = Traced()
+    app = BabelQueue(transport=transport(endpoint, queue), queue=queue)
+    otel.publish(traced.tracer, app, urn, {"order_id": 7})
+    traced.print()
+
+
+def traced_consume(endpoint, queue, count):
+    from babelqueue import otel
+
+    traced = Traced()
+    app = BabelQueue(transport=transport(endpoint, queue), queue=queue, max_attempts=10)
+    handle = otel.wrap_handler(traced.tracer, lambda data, meta: None)
+
+    class AnyUrn(dict):
+        def get(self, urn, default=None):
+            return handle
+
+    app._handlers = AnyUrn()
+    app.consume(max_messages=int(count), timeout=10)
+    traced.print()
+
+
 if __name__ == "__main__":
     mode, *arguments = sys.argv[1:]
-    {"publish": publish, "consume": consume}[mode](*arguments)
+    {
+        "publish": publish,
+        "consume": consume,
+        "traced-publish": traced_publish,
+        "traced-consume": traced_consume,
+    }[mode](*arguments)

@@ -99,8 +99,23 @@ impl Meeting {
     /// Lets the Python SDK handle `count` deliveries; returns what it saw.
     pub async fn consume(&self, queue: &str, count: usize) -> Vec<Value> {
         let output = self.run(&["consume", queue, &count.to_string()], "").await;
-        let parse = |line| serde_json::from_str(line).expect("a line of JSON");
-        output.lines().map(parse).collect()
+        lines(&output)
+    }
+
+    /// Publishes one message by the Python SDK's `otel` extra; returns its span.
+    #[cfg(feature = "otel")]
+    pub async fn traced_publish(&self, queue: &str, urn: &str) -> Vec<Value> {
+        let output = self.run(&["traced-publish", queue, urn], "").await;
+        lines(&output)
+    }
+
+    /// Lets the Python SDK's `otel` extra handle `count` deliveries; returns their spans.
+    #[cfg(feature = "otel")]
+    pub async fn traced_consume(&self, queue: &str, count: usize) -> Vec<Value> {
+        let output = self
+            .run(&["traced-consume", queue, &count.to_string()], "")
+            .await;
+        lines(&output)
     }
 
     async fn run(&self, arguments: &[&str], input: &str) -> String {
@@ -125,6 +140,11 @@ impl Meeting {
         );
         String::from_utf8(output.stdout).expect("UTF-8")
     }
+}
+
+fn lines(output: &str) -> Vec<Value> {
+    let parse = |line| serde_json::from_str(line).expect("a line of JSON");
+    output.lines().map(parse).collect()
 }
 
 /// The interpreter of the tests' own environment, set up on the first call.

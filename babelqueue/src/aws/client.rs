@@ -4,9 +4,15 @@
 use std::time::Duration;
 
 use aws_sdk_sqs::Client;
+#[cfg(not(feature = "otel"))]
+use aws_sdk_sqs::config::Builder;
 use aws_sdk_sqs::config::retry::{ClientRateLimiter, RetryConfig, RetryPartition, TokenBucket};
 use aws_sdk_sqs::config::timeout::TimeoutConfig;
 use aws_sdk_sqs::config::{IdentityCache, StalledStreamProtectionConfig};
+
+#[cfg(feature = "otel")]
+use super::watch::watched;
+use crate::telemetry::Observer;
 
 /// How much longer than its wait a receive may take.
 const RECEIVE_MARGIN: Duration = Duration::from_secs(5);
@@ -27,9 +33,9 @@ pub(crate) struct Clients {
 impl Clients {
     /// Derives both from the user's client. They share its HTTP connections, and one cache of
     /// credentials, with each other.
-    pub(crate) fn derive(client: &Client, wait: Duration) -> Self {
+    pub(crate) fn derive(client: &Client, wait: Duration, observer: &Observer) -> Self {
         let config = client.config();
-        let mut base = config.to_builder();
+        let mut base = watched(config.to_builder(), observer);
         if config.identity_cache().is_none() {
             base = base.identity_cache(IdentityCache::lazy().build());
         }
@@ -65,10 +71,9 @@ pub(crate) fn settling_in(client: &Client, region: &str) -> Client {
 
 /// A client whose every call ends in time, for publishing. The publisher does the retries: it
 /// knows of batches and of order, and the SDK's retry tokens are shared by the whole process.
-pub(crate) fn sending(client: &Client) -> Client {
+pub(crate) fn sending(client: &Client, observer: &Observer) -> Client {
     let config = client.config();
-    let bounded = config
-        .to_builder()
+    let bounded = watched(config.to_builder(), observer)
         .timeout_config(bounded(config.timeout_config()))
         .retry_config(RetryConfig::disabled());
     Client::from_conf(bounded.build())
@@ -85,6 +90,11 @@ pub(crate) fn users_retries(client: &Client) -> (Option<Duration>, bool) {
         .retry_config()
         .is_some_and(|retry| retry.max_attempts() <= 1);
     (timeout, !once)
+}
+
+#[cfg(not(feature = "otel"))]
+fn watched(config: Builder, _: &Observer) -> Builder {
+    config
 }
 
 /// A receive may take its wait and a margin; a longer timeout of the user's stands.
@@ -169,7 +179,7 @@ mod tests {
             .retry_config(RetryConfig::standard().with_max_attempts(7))
             .timeout_config(TimeoutConfig::builder().operation_timeout(secs(1)).build())
             .build();
-        let clients = Clients::derive(&Client::from_conf(config), WAIT);
+        let clients = Clients::derive(&Client::from_conf(config), WAIT, &Observer::default());
         let receive = clients.receive.config();
         assert_eq!(
             receive.retry_config().map(RetryConfig::max_attempts),

@@ -84,7 +84,14 @@ macro_rules! settings_methods {
             self.with_settings(|settings| settings.error_hook = Some(std::sync::Arc::new(hook)))
         }
 
-        /// Takes secrets out of an error's text before it goes into a dead letter (SPEC §2.15).
+        /// Spans and metrics of what the consumer does (SPEC §3.5): none unless set.
+        #[cfg(feature = "otel")]
+        pub fn telemetry(self, telemetry: $crate::telemetry::Telemetry) -> Self {
+            self.with_settings(|settings| settings.telemetry = telemetry)
+        }
+
+        /// Takes secrets out of an error's text before it goes into a dead letter (SPEC §2.15),
+        /// the log or a span.
         pub fn redact<F>(self, redact: F) -> Self
         where
             F: Fn(&str) -> String + Send + Sync + 'static,

@@ -11,6 +11,8 @@ pub(crate) mod convert;
 pub(crate) mod endpoint;
 mod methods;
 mod settings;
+#[cfg(feature = "otel")]
+mod watch;
 
 #[cfg(feature = "lambda")]
 pub(crate) use arn::QueueArn;

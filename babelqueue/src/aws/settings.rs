@@ -13,6 +13,7 @@ use crate::pipeline::{
     ReleaseDelay, Reporter, UnknownHook, Wrap,
 };
 use crate::policy::{Backoff, DeadLetterQueue, Rules, UnknownUrn, is_fifo, queue_name};
+use crate::telemetry::Telemetry;
 
 /// Every option with its default.
 #[derive(Clone)]
@@ -42,6 +43,7 @@ pub(crate) struct Settings {
     pub(crate) lenient: bool,
     pub(crate) retry_payload_errors: bool,
     pub(crate) lang: Cow<'static, str>,
+    pub(crate) telemetry: Telemetry,
 }
 
 impl Default for Settings {
@@ -70,6 +72,7 @@ impl Default for Settings {
             lenient: false,
             retry_payload_errors: false,
             lang: Cow::Borrowed(LANG),
+            telemetry: Telemetry::default(),
         }
     }
 }
@@ -191,8 +194,9 @@ impl Settings {
             #[cfg(feature = "idempotency")]
             guard: self.guard,
             unknown_hook: self.unknown_hook,
-            redact: self.redact,
-            reporter: Reporter::new(Arc::clone(&queue), self.error_hook, counters),
+            reporter: Reporter::new(Arc::clone(&queue), self.error_hook, counters)
+                .redacting(self.redact),
+            observer: self.telemetry.observer(&queue),
             clock: Clock::new(),
             queue,
         }

@@ -71,6 +71,21 @@ pub enum ErrorKind {
     Idempotency,
 }
 
+impl ErrorKind {
+    /// A stable name, for logs, spans and metrics.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Handler => "handler",
+            Self::Payload => "payload",
+            Self::Extractor => "extractor",
+            Self::Panic => "panic",
+            Self::Timeout => "timeout",
+            Self::Schema => "schema",
+            Self::Idempotency => "idempotency",
+        }
+    }
+}
+
 impl HandlerError {
     /// A retryable failure.
     pub fn new<E: IntoHandlerError>(error: E) -> Self {

@@ -15,7 +15,6 @@ pub(super) struct Queues {
     template: Option<Client>,
     settings: Settings,
     handling: Arc<Handling>,
-    counters: Arc<Counters>,
     clients: Mutex<HashMap<String, Client>>,
     sources: Mutex<HashMap<String, Arc<Source>>>,
 }
@@ -41,7 +40,6 @@ impl Queues {
             template,
             settings,
             handling,
-            counters: Arc::default(),
             clients: Mutex::default(),
             sources: Mutex::default(),
         }
@@ -87,13 +85,14 @@ impl Queues {
             let _ = url.set(found);
         }
         let queue = text.rsplit(':').next().unwrap_or_default();
+        let observer = self.settings.telemetry.observer(queue);
         Source {
             fifo: is_fifo(queue),
             pipeline: self.settings.clone().pipeline(
                 queue.into(),
                 Arc::clone(&self.handling),
                 dead_letter_url.as_deref(),
-                Arc::clone(&self.counters),
+                Arc::new(Counters::observed(&observer)),
             ),
             dead_letter_url,
             client,

@@ -359,6 +359,7 @@ impl<'a> Run<'a> {
             message_id: &record.message_id,
             receive_count: Some(record.attempt()),
             envelope: None,
+            settlement: None,
         };
         source.pipeline.reporter.report(kind, subject, error);
     }

@@ -26,6 +26,10 @@ impl Dispatch for Watched {
         self.0.handler_name(handler)
     }
 
+    fn is_fallback(&self, handler: usize) -> bool {
+        self.0.is_fallback(handler)
+    }
+
     fn batch_rule(&self, handler: usize) -> Option<BatchRule> {
         self.0.batch_rule(handler)
     }

@@ -192,6 +192,31 @@ pub enum PublishError {
 }
 
 impl PublishError {
+    /// A stable name, for spans and metrics.
+    #[cfg(feature = "otel")]
+    pub(crate) const fn kind(&self) -> &'static str {
+        match self {
+            Self::Make(_) => "make",
+            Self::Publisher(_) => "publisher",
+            Self::MissingGroup { .. } => "missing_group",
+            Self::Id { .. } => "id",
+            Self::Delay { .. } => "delay",
+            Self::Header { .. } => "header",
+            Self::TooManyHeaders { .. } => "too_many_headers",
+            Self::TooLarge { .. } => "too_large",
+            Self::Character { .. } => "character",
+            Self::Resolve { .. } => "resolve",
+            Self::Send { .. } => "send",
+            Self::TooLargeForQueue { .. } => "too_large_for_queue",
+            Self::Causation { .. } => "causation",
+            Self::NotAttempted { .. } => "not_attempted",
+            Self::Full { .. } => "full",
+            Self::Closed { .. } => "closed",
+            Self::Abandoned { .. } => "abandoned",
+            Self::Offload { .. } => "offload",
+        }
+    }
+
     /// Whether the message was surely not sent; otherwise its fate is unknown.
     pub fn is_refused(&self) -> bool {
         match self {

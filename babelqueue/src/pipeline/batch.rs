@@ -16,6 +16,7 @@ use super::prepared::Prepared;
 use super::process::Pipeline;
 use super::processed::Processed;
 use crate::context::Delivery;
+use crate::fields;
 use crate::handler::{ErrorKind, HandlerError, HandlerResult};
 
 /// A delivery that is ready to be handled, and where its result is waited for.
@@ -105,20 +106,26 @@ impl Pipeline {
     /// The user's layers and the handler inside of them, for all.
     async fn call_batch(&self, handler: usize, deliveries: Vec<Delivery>) -> Vec<HandlerResult> {
         let messages = deliveries.len();
-        let span = tracing::info_span!(
-            "process_batch",
-            urn = deliveries.first().map(|delivery| delivery.context().urn()),
-            handler = self.handling.dispatch.handler_name(handler),
-            queue = &*self.queue,
-            messages,
-        );
+        let batch = self
+            .observer
+            .batch(deliveries.iter().map(Delivery::context));
+        let span = batch.within(|| {
+            tracing::info_span!(
+                "process_batch",
+                { fields::URN } = deliveries.first().map(|delivery| delivery.context().urn()),
+                { fields::HANDLER } = self.handling.dispatch.handler_name(handler),
+                { fields::QUEUE } = &*self.queue,
+                { fields::MESSAGES } = messages,
+            )
+        });
         let call = async {
             match &self.middleware {
                 Some(middleware) => middleware.batch(deliveries).await,
                 None => self.handling.run_batch(handler, deliveries).await,
             }
         };
-        let results = AssertUnwindSafe(call).catch_unwind().instrument(span).await;
+        let call = AssertUnwindSafe(call).catch_unwind().instrument(span);
+        let results = batch.scope(call).await;
         results.unwrap_or_else(|panic| {
             let panicked = Panicked::with(&*panic);
             HandlerError::of_kind(ErrorKind::Panic, panicked)

@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering;
 
 use super::copy::{Destination, Original, dead_letter_message};
-use super::failure::{DroppedAttributes, chain_text, cut, fenced};
+use super::failure::DroppedAttributes;
 use super::process::{Cause, Pipeline, subject};
 use super::processed::{Seen, Settlement};
 use super::record::Record;
@@ -54,7 +54,7 @@ impl Pipeline {
             }
             Err(error) => {
                 self.reporter
-                    .report(ReportKind::DeadLetter, subject, &error);
+                    .report(ReportKind::DeadLetter, subject.left(), &error);
                 Settlement::Leave
             }
         }
@@ -85,22 +85,9 @@ impl Pipeline {
         };
         // Nothing went wrong with a message that merely has no handler.
         if let Some(cause) = cause.filter(|_| block.reason != Reason::UnknownUrn) {
-            block.error = self.redacted(chain_text(cause.error));
+            block.error = self.reporter.text(cause.error);
             block.exception = cause.exception.map(str::to_owned);
         }
         block
-    }
-
-    fn redacted(&self, text: String) -> Option<String> {
-        let Some(redact) = &self.redact else {
-            return Some(cut(text));
-        };
-        match fenced(|| redact(&text)) {
-            Ok(text) => Some(cut(text)),
-            Err(panicked) => {
-                tracing::error!(queue = &*self.queue, "the redaction hook {panicked}");
-                None
-            }
-        }
     }
 }

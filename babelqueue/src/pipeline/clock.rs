@@ -1,7 +1,7 @@
 //! Wall-clock timestamps that follow tokio's clock, so that a simulation under the paused clock
 //! sees its own time. Used for what is written into records, never for a decision.
 
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Where the clocks stood when the consumer was built.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +16,12 @@ impl Clock {
             tokio: tokio::time::Instant::now(),
             machine: Instant::now(),
         }
+    }
+
+    /// How long ago a time in Unix milliseconds was; zero when clocks disagree.
+    pub(crate) fn since(&self, unix_millis: u64) -> Option<Duration> {
+        let now = u64::try_from(self.unix_millis()).ok()?;
+        Some(Duration::from_millis(now.saturating_sub(unix_millis)))
     }
 
     /// Unix milliseconds. The system's own time, except by how far tokio's clock ran ahead.

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::telemetry::{Counted, Metric, Observer};
+
 macro_rules! counters {
     ($($name:ident)*) => {
         /// Atomic counters; they only ever grow.
@@ -14,15 +16,41 @@ macro_rules! counters {
 
 counters! {
     received handled duplicates discarded failed retried dead_lettered deleted released left errors
-    receive_calls empty_receives delete_calls visibility_calls send_calls other_calls
+    heartbeats lost_leases receive_calls empty_receives delete_calls visibility_calls send_calls other_calls
+}
+
+impl Counters {
+    /// Counters that are metrics, too, as far as no other metric tells the same.
+    pub(crate) fn observed(observer: &Observer) -> Self {
+        let counter = |counted| Counter {
+            count: AtomicU64::new(0),
+            metric: observer.metric(counted),
+        };
+        Self {
+            received: counter(Counted::Received),
+            retried: counter(Counted::Retried),
+            dead_lettered: counter(Counted::DeadLettered),
+            deleted: counter(Counted::Deleted),
+            released: counter(Counted::Released),
+            left: counter(Counted::Left),
+            errors: counter(Counted::Errors),
+            heartbeats: counter(Counted::Heartbeats),
+            lost_leases: counter(Counted::LostLeases),
+            ..Self::default()
+        }
+    }
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Counter(AtomicU64);
+pub(crate) struct Counter {
+    count: AtomicU64,
+    metric: Metric,
+}
 
 impl Counter {
     pub(crate) fn add(&self, n: usize) {
-        self.0.fetch_add(n as u64, Ordering::Relaxed);
+        self.count.fetch_add(n as u64, Ordering::Relaxed);
+        self.metric.add(n as u64);
     }
 
     pub(crate) fn one(&self) {
@@ -30,6 +58,6 @@ impl Counter {
     }
 
     pub(crate) fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.count.load(Ordering::Relaxed)
     }
 }

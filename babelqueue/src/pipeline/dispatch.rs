@@ -16,6 +16,8 @@ pub(crate) trait Dispatch: Send + Sync {
     /// Name of the handler with this number.
     fn handler_name(&self, handler: usize) -> &'static str;
 
+    /// Whether it is the one for URNs that no other takes.
+    fn is_fallback(&self, handler: usize) -> bool;
     /// How the handler with this number takes batches, if it does.
     fn batch_rule(&self, handler: usize) -> Option<BatchRule>;
 
@@ -59,6 +61,10 @@ where
 
     fn handler_name(&self, handler: usize) -> &'static str {
         self.router.handler_name(handler)
+    }
+
+    fn is_fallback(&self, handler: usize) -> bool {
+        R::PARTS.fallback() == Some(handler)
     }
 
     fn batch_rule(&self, handler: usize) -> Option<BatchRule> {

@@ -30,9 +30,9 @@ pub(crate) use clock::Clock;
 pub(crate) use copy::DeadLetterMessage;
 pub(crate) use counters::Counters;
 pub(crate) use dispatch::{Bound, Dispatch};
+pub(crate) use failure::Panicked;
 #[cfg(feature = "idempotency")]
 pub(crate) use failure::fenced_async;
-pub(crate) use failure::{Panicked, error_text};
 pub(crate) use handling::Handling;
 #[cfg(feature = "schema")]
 pub(crate) use handling::Validation;
@@ -40,9 +40,11 @@ pub(crate) use middleware::{Next, Wrap, wrap};
 #[cfg(feature = "payload-store")]
 pub(crate) use payloads::Payloads;
 pub(crate) use prepared::Prepared;
-pub(crate) use process::{DeadLetterTarget, Pipeline, Redact, ReleaseDelay, UnknownHook};
+pub(crate) use process::{DeadLetterTarget, Pipeline, ReleaseDelay, UnknownHook};
 pub(crate) use processed::{Ending, Processed, Settlement};
 pub(crate) use record::{DeliveryNumber, Record};
-pub(crate) use report::{ErrorHook, Reporter, Subject};
+pub(crate) use report::{ErrorHook, Redact, Reporter, Subject};
+
+pub(crate) use crate::error_text::error_text;
 
 pub use report::ErrorEvent;

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 
 use super::attribute::Attribute;
-use super::failure::{Panicked, chain_text};
+use super::failure::Panicked;
 use super::intake::{Opened, open};
 use super::layers::Place;
 use super::process::{Cause, Pipeline};
@@ -19,6 +19,7 @@ use super::processed::{Processed, Seen};
 use super::record::Record;
 use crate::BoxFuture;
 use crate::envelope::{DeadLetter, poison_record};
+use crate::error_text::chain_text;
 use crate::payload_store::{
     EXTENDED_SIZE_ATTRIBUTES, Location, PayloadError, Pointer, Retrieval, StoreError,
 };
@@ -220,7 +221,7 @@ impl Pipeline {
         let opened = self.follow(&mut record, found).await;
         let mut processed = match self.sort(&record, opened) {
             Ok(delivery) => self.route(&record, delivery, Place::Alone).await,
-            Err(opened) => *self.refuse(&record, *opened),
+            Err(opened) => self.unhandled(*self.refuse(&record, *opened)),
         };
         processed.offloaded = record.offloaded;
         processed

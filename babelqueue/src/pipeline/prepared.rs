@@ -86,12 +86,13 @@ impl Pipeline {
             Looked::Refused(opened) => match *opened {
                 #[cfg(feature = "payload-store")]
                 Opened::Pointer(found) => Box::pin(self.process_pointer(record, *found)).await,
-                opened => *self.refuse(&record, opened),
+                opened => self.unhandled(*self.refuse(&record, opened)),
             },
             Looked::Panicked(panicked) => {
                 let subject = super::process::subject(&record, None);
-                self.reporter.report(ReportKind::Poison, subject, &panicked);
-                Processed::left(record.body)
+                self.reporter
+                    .report(ReportKind::Poison, subject.left(), &panicked);
+                self.unhandled(Processed::left(record.body))
             }
         }
     }

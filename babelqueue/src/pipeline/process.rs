@@ -25,17 +25,16 @@ use super::report::{Reporter, Subject};
 use crate::BoxFuture;
 use crate::context::{Context, Delivery};
 use crate::envelope::Envelope;
+use crate::fields;
 use crate::handler::{ErrorKind, HandlerError, HandlerResult, Outcome};
 use crate::policy::{
     Action, Backoff, Event, HookResult, Pause, ReportKind, Rules, WireDelay, settle,
 };
+use crate::telemetry::{Failure, Observer, Processing};
 
 /// The unknown-URN hook.
 pub(crate) type UnknownHook =
     Arc<dyn Fn(Delivery) -> BoxFuture<'static, Result<(), HandlerError>> + Send + Sync>;
-
-/// Takes secrets out of an error's text before it goes into a dead letter.
-pub(crate) type Redact = Arc<dyn Fn(&str) -> String + Send + Sync>;
 
 /// The caller's own pause, over the backoff: by the reconciled attempts.
 pub(crate) type ReleaseDelay = Arc<dyn Fn(u64) -> Duration + Send + Sync>;
@@ -72,8 +71,8 @@ pub(crate) struct Pipeline {
     #[cfg(feature = "idempotency")]
     pub(crate) guard: Option<crate::idempotency::Idempotency>,
     pub(crate) unknown_hook: Option<UnknownHook>,
-    pub(crate) redact: Option<Redact>,
     pub(crate) reporter: Reporter,
+    pub(crate) observer: Observer,
     pub(crate) clock: Clock,
 }
 
@@ -111,7 +110,7 @@ impl Pipeline {
         let mut record = record.into();
         match self.begin(&mut record) {
             Begun::Delivery(delivery) => self.route(&record, delivery, Place::Alone).await,
-            Begun::Ended(processed) => *processed,
+            Begun::Ended(processed) => self.unhandled(*processed),
             #[cfg(feature = "payload-store")]
             Begun::Pointer(found) => Box::pin(self.process_pointer(record, *found)).await,
         }
@@ -186,61 +185,118 @@ impl Pipeline {
     pub(super) fn span(&self, record: &Record, context: &Context, handler: usize) -> tracing::Span {
         tracing::info_span!(
             "process",
-            urn = context.urn(),
-            handler = self.handling.dispatch.handler_name(handler),
-            queue = &*self.queue,
-            message_id = context.source().message_id,
-            trace_id = context.trace_id(),
-            attempts = context.attempts(),
-            request_id = record.request_id(),
+            { fields::URN } = context.urn(),
+            { fields::HANDLER } = self.handling.dispatch.handler_name(handler),
+            { fields::QUEUE } = &*self.queue,
+            { fields::MESSAGE_ID } = context.source().message_id,
+            { fields::TRACE_ID } = context.trace_id(),
+            { fields::ATTEMPTS } = context.attempts(),
+            { fields::REQUEST_ID } = record.request_id(),
         )
     }
 
     /// To the handler of its URN, and to the end. What a handler's own fence does not hold:
     /// stores, schemas and policies are user code, too. The message has an end all the same.
-    pub(super) async fn route(
-        &self,
-        record: &Record,
+    #[expect(
+        clippy::manual_async_fn,
+        reason = "it would have room for its arguments twice"
+    )]
+    pub(super) fn route<'a>(
+        &'a self,
+        record: &'a Record,
         delivery: Delivery,
-        place: Place<'_>,
-    ) -> Processed {
-        let routed = fenced_async(self.routed(record, delivery.clone(), place)).await;
-        routed.unwrap_or_else(|panicked| self.failed(record, delivery, panicked))
+        place: Place<'a>,
+    ) -> impl Future<Output = Processed> + Send + 'a {
+        async move {
+            let context = delivery.context();
+            let handler = self.handling.dispatch.find(context.urn());
+            let processing = match handler {
+                Some(handler) => {
+                    let named = !self.handling.dispatch.is_fallback(handler);
+                    let waited = || self.clock.since(record.sent_at?);
+                    self.observer.processing(context, named, waited)
+                }
+                None => Processing::of_nothing(),
+            };
+            let routed =
+                fenced_async(self.routed(record, delivery.clone(), handler, place, &processing));
+            let mut processed = routed
+                .await
+                .unwrap_or_else(|panicked| self.failed(record, delivery, panicked, &processing));
+            if handler.is_none() {
+                return self.unhandled(processed);
+            }
+            processed.handled = processing.end(processed.outcome());
+            processed
+        }
     }
 
-    async fn routed(&self, record: &Record, delivery: Delivery, place: Place<'_>) -> Processed {
-        let context = delivery.context();
-        let Some(handler) = self.handling.dispatch.find(context.urn()) else {
-            return self.unknown_urn(record, delivery).await;
-        };
-        let span = match place {
-            Place::Alone => self.span(record, context, handler),
-            Place::Shared(_) => context.span(),
-        };
-        let layered = self.layered(record, handler, delivery.clone(), place);
-        match layered.instrument(span).await {
-            Layered::Answer(result) => self.answered(record, delivery, &result),
-            Layered::Duplicate => self.unreported(Settlement::Delete, Ending::Duplicate, delivery),
-            Layered::Held(remaining) => {
-                // At once would only be the same answer again.
-                let delay = WireDelay::given(remaining.max(Duration::from_secs(1)));
-                self.unreported(
-                    Settlement::release(delay, true),
-                    Ending::Unhandled,
-                    delivery,
-                )
+    /// Tells telemetry of a message that no handler had.
+    pub(super) fn unhandled(&self, processed: Processed) -> Processed {
+        self.observer.unhandled(processed.outcome());
+        processed
+    }
+
+    #[expect(
+        clippy::manual_async_fn,
+        reason = "it would have room for its arguments twice"
+    )]
+    fn routed<'a>(
+        &'a self,
+        record: &'a Record,
+        delivery: Delivery,
+        handler: Option<usize>,
+        place: Place<'a>,
+        processing: &'a Processing,
+    ) -> impl Future<Output = Processed> + Send + 'a {
+        async move {
+            let context = delivery.context();
+            let Some(handler) = handler else {
+                return self.unknown_urn(record, delivery).await;
+            };
+            let span = match place {
+                Place::Alone => processing.within(|| self.span(record, context, handler)),
+                Place::Shared(_) => context.span(),
+            };
+            let layered = self.layered(record, handler, delivery.clone(), place);
+            match processing.scope(layered.instrument(span)).await {
+                Layered::Answer(result) => self.answered(record, delivery, &result, processing),
+                Layered::Duplicate => {
+                    self.unreported(Settlement::Delete, Ending::Duplicate, delivery)
+                }
+                Layered::Held(remaining) => {
+                    // At once would only be the same answer again.
+                    let delay = WireDelay::given(remaining.max(Duration::from_secs(1)));
+                    self.unreported(
+                        Settlement::release(delay, true),
+                        Ending::Unhandled,
+                        delivery,
+                    )
+                }
             }
         }
     }
 
     /// User code panicked where no answer of a handler could come of it.
-    fn failed(&self, record: &Record, delivery: Delivery, panicked: Panicked) -> Processed {
+    fn failed(
+        &self,
+        record: &Record,
+        delivery: Delivery,
+        panicked: Panicked,
+        processing: &Processing,
+    ) -> Processed {
         let failure = HandlerError::of_kind(ErrorKind::Panic, panicked);
-        self.answered(record, delivery, &Err(failure))
+        self.answered(record, delivery, &Err(failure), processing)
     }
 
     /// A handler has answered, or a layer in its place.
-    fn answered(&self, record: &Record, delivery: Delivery, result: &HandlerResult) -> Processed {
+    fn answered(
+        &self,
+        record: &Record,
+        delivery: Delivery,
+        result: &HandlerResult,
+        processing: &Processing,
+    ) -> Processed {
         let event = Event::Handled {
             result,
             delivery_number: delivery.context().attempts().saturating_add(1),
@@ -257,6 +313,16 @@ impl Pipeline {
             }),
             _ => None,
         };
+        if let Some(cause) = cause {
+            let kind = result
+                .as_ref()
+                .map_or_else(HandlerError::kind, |_| ErrorKind::Handler);
+            processing.failed(|| Failure {
+                kind: kind.as_str(),
+                exception: cause.exception,
+                text: self.reporter.text(cause.error),
+            });
+        }
         self.finish(record, Seen::Delivery(delivery), event, cause)
     }
 
@@ -274,16 +340,6 @@ impl Pipeline {
 
     async fn unknown_urn(&self, record: &Record, delivery: Delivery) -> Processed {
         let urn = delivery.context().urn().to_owned();
-        tracing::warn!(
-            urn,
-            queue = &*self.queue,
-            message_id = record.message_id,
-            strategy = self
-                .rules
-                .unknown_urn
-                .map_or("unset", |strategy| strategy.as_str()),
-            "no handler takes this URN"
-        );
         let mut hook = HookResult::Absent;
         if let Some(call) = &self.unknown_hook {
             hook = HookResult::Succeeded;
@@ -327,9 +383,24 @@ impl Pipeline {
             .filter(|kind| **kind != ReportKind::Hook)
         {
             if let Some(cause) = cause {
-                self.reporter
-                    .report(*kind, subject(record, seen.envelope()), cause.error);
+                let subject = Subject {
+                    settlement: Some(decision.action.as_str()),
+                    ..subject(record, seen.envelope())
+                };
+                self.reporter.report(*kind, subject, cause.error);
             }
+        }
+        // Whoever set a strategy is told all the same that it was used.
+        if let (Event::UnknownUrn { .. }, [], Some(strategy)) =
+            (event, decision.reports, self.rules.unknown_urn)
+        {
+            tracing::warn!(
+                { fields::URN } = seen.envelope().map(Envelope::urn),
+                { fields::QUEUE } = &*self.queue,
+                { fields::MESSAGE_ID } = record.message_id,
+                { fields::STRATEGY } = strategy.as_str(),
+                "no handler takes this URN"
+            );
         }
         let settlement = match decision.action {
             Action::Delete => Settlement::Delete,
@@ -409,5 +480,6 @@ pub(super) fn subject<'a>(record: &'a Record, envelope: Option<&'a Envelope>) ->
         message_id: &record.message_id,
         receive_count: record.receives(),
         envelope,
+        settlement: None,
     }
 }

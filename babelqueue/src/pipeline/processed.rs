@@ -4,6 +4,7 @@ use super::copy::DeadLetterMessage;
 use crate::context::Delivery;
 use crate::envelope::Envelope;
 use crate::policy::WireDelay;
+use crate::telemetry::Handled;
 
 /// What is to be done to the queue.
 #[derive(Debug)]
@@ -43,6 +44,8 @@ pub(crate) struct Processed {
     pub(crate) settlement: Settlement,
     pub(crate) ending: Ending,
     pub(super) seen: Seen,
+    /// Its span, for what is done to it.
+    pub(crate) handled: Handled,
     /// Where the body really was.
     #[cfg(feature = "payload-store")]
     pub(crate) offloaded: Option<Box<super::payloads::Offloaded>>,
@@ -54,6 +57,7 @@ impl Processed {
             settlement,
             ending,
             seen,
+            handled: Handled::default(),
             #[cfg(feature = "payload-store")]
             offloaded: None,
         }
@@ -62,6 +66,20 @@ impl Processed {
     /// A message of which nothing is done.
     pub(super) fn left(body: String) -> Self {
         Self::new(Settlement::Leave, Ending::Unhandled, Seen::Body(body))
+    }
+
+    /// What became of the message, in one word for telemetry.
+    pub(crate) fn outcome(&self) -> &'static str {
+        match (self.ending, &self.settlement) {
+            (Ending::Handled, _) => "done",
+            (Ending::Discarded, _) => "discarded",
+            (Ending::Duplicate, _) => "duplicate",
+            (_, Settlement::DeadLetter(_)) => "dead_letter",
+            (Ending::Failed, Settlement::Release { .. }) => "retry",
+            (_, Settlement::Release { .. }) => "released",
+            (_, Settlement::Delete) => "deleted",
+            (_, Settlement::Leave) => "left",
+        }
     }
 
     /// The envelope, if the body was one.

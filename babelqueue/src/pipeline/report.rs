@@ -8,6 +8,8 @@ use std::sync::Arc;
 use super::counters::Counters;
 use super::failure::fenced;
 use crate::envelope::Envelope;
+use crate::error_text::{chain_text, cut, error_text};
+use crate::fields;
 use crate::policy::ReportKind;
 
 /// One reported error, as the `on_error` hook gets it. Displayed, it is one line with the error
@@ -55,6 +57,9 @@ impl fmt::Display for ErrorEvent<'_> {
     }
 }
 
+/// Takes secrets out of an error's text before it leaves the process.
+pub(crate) type Redact = Arc<dyn Fn(&str) -> String + Send + Sync>;
+
 /// The `on_error` hook.
 pub(crate) type ErrorHook = Arc<dyn Fn(&ErrorEvent<'_>) + Send + Sync>;
 
@@ -64,6 +69,26 @@ pub(crate) struct Subject<'a> {
     pub(crate) message_id: &'a str,
     pub(crate) receive_count: Option<u64>,
     pub(crate) envelope: Option<&'a Envelope>,
+    /// What becomes of it, if that is decided.
+    pub(crate) settlement: Option<&'static str>,
+}
+
+impl Subject<'_> {
+    /// Nothing is done to the message: its visibility timeout brings it back.
+    pub(crate) fn left(self) -> Self {
+        Self {
+            settlement: Some("leave"),
+            ..self
+        }
+    }
+
+    /// How often it was tried before (SPEC §2.9), as far as that is known.
+    fn attempts(&self) -> Option<u64> {
+        let wire = self.envelope.and_then(Envelope::attempts);
+        let wire = wire.map(|attempts| attempts.max(0).unsigned_abs());
+        let received = self.receive_count.map(|count| count.saturating_sub(1));
+        wire.max(received)
+    }
 }
 
 /// Tells log and hook.
@@ -71,6 +96,7 @@ pub(crate) struct Subject<'a> {
 pub(crate) struct Reporter {
     queue: Arc<str>,
     hook: Option<ErrorHook>,
+    redact: Option<Redact>,
     counters: Arc<Counters>,
 }
 
@@ -79,7 +105,29 @@ impl Reporter {
         Self {
             queue,
             hook,
+            redact: None,
             counters,
+        }
+    }
+
+    /// Takes secrets out of every text of an error.
+    pub(crate) fn redacting(self, redact: Option<Redact>) -> Self {
+        Self { redact, ..self }
+    }
+
+    /// The text of an error as it may leave the process: cut, and without the secrets that the
+    /// hook takes out; `None` when that panicked.
+    pub(crate) fn text(&self, error: &(dyn StdError + 'static)) -> Option<String> {
+        let text = chain_text(error);
+        let Some(redact) = &self.redact else {
+            return Some(cut(text));
+        };
+        match fenced(|| redact(&text)) {
+            Ok(text) => Some(cut(text)),
+            Err(panicked) => {
+                tracing::error!(queue = &*self.queue, "the redaction hook {panicked}");
+                None
+            }
         }
     }
 
@@ -101,13 +149,15 @@ impl Reporter {
             .and_then(Envelope::trace_id)
             .unwrap_or_default();
         tracing::error!(
-            kind = kind.as_str(),
-            queue = &*self.queue,
-            message_id = subject.message_id,
-            receive_count = subject.receive_count,
-            urn,
-            trace_id,
-            error = %Chain(error),
+            { fields::KIND } = kind.as_str(),
+            { fields::QUEUE } = &*self.queue,
+            { fields::MESSAGE_ID } = subject.message_id,
+            { fields::RECEIVE_COUNT } = subject.receive_count,
+            { fields::URN } = urn,
+            { fields::TRACE_ID } = trace_id,
+            { fields::ATTEMPTS } = subject.attempts(),
+            { fields::SETTLEMENT } = subject.settlement,
+            { fields::ERROR } = self.text(error),
             "message error"
         );
         let Some(hook) = &self.hook else { return };
@@ -142,6 +192,6 @@ struct Chain<'a>(&'a (dyn StdError + Send + Sync + 'static));
 
 impl fmt::Display for Chain<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&super::failure::error_text(self.0))
+        f.write_str(&error_text(self.0))
     }
 }

@@ -71,6 +71,18 @@ pub enum Action {
     Leave,
 }
 
+impl Action {
+    /// A stable name, for logs.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Delete => "delete",
+            Self::Release(_) => "release",
+            Self::DeadLetter(_) => "dead_letter",
+            Self::Leave => "leave",
+        }
+    }
+}
+
 /// How long a released message stays hidden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pause {

@@ -207,7 +207,7 @@ impl Parts {
         }
     }
 
-    pub(super) const fn fallback(&self) -> Option<usize> {
+    pub(crate) const fn fallback(&self) -> Option<usize> {
         match self {
             Self::List(table) => table.fallback,
             Self::Pair(a, b) => match (a.fallback(), b.fallback()) {

@@ -67,12 +67,13 @@ pub(super) fn assemble(
         endpoint::check(&client, url)?;
     }
     let queue: Arc<str> = queue_name(&queue_url).into();
-    let counters = Arc::new(Counters::default());
     let settings = options.settings;
+    let observer = settings.telemetry.observer(&queue);
+    let counters = Arc::new(Counters::observed(&observer));
     let handling = settings.handling(dispatch);
     let dead_letter_url = config.dead_letter_url.as_deref();
     let pipeline = settings.pipeline(queue, handling, dead_letter_url, Arc::clone(&counters));
-    let clients = Clients::derive(&client, options.wait_time);
+    let clients = Clients::derive(&client, options.wait_time, &observer);
     Ok(Shared::new(
         config,
         pipeline,

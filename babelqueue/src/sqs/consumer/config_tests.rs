@@ -94,6 +94,8 @@ async fn c_026_no_setting_is_lost_when_a_configuration_is_copied() {
     let first = first
         .validate_payloads(crate::schema::SchemaMap::default())
         .permanent_schema_errors();
+    #[cfg(feature = "otel")]
+    let first = first.telemetry(crate::telemetry::Telemetry::builder().build());
 
     // Copied, for another queue, with a state put in last.
     let copy = first
@@ -154,8 +156,8 @@ async fn c_026_no_setting_is_lost_when_a_configuration_is_copied() {
         #[cfg(feature = "idempotency")]
         guard,
         unknown_hook,
-        redact,
         reporter,
+        observer,
         clock: _,
     } = &*shared.pipeline;
     assert_eq!(&**queue, "second");
@@ -175,13 +177,13 @@ async fn c_026_no_setting_is_lost_when_a_configuration_is_copied() {
     let target = dead_letters.as_ref().expect("configured");
     assert_eq!(target.max_bytes.load(Ordering::Relaxed), 15_000);
     assert_eq!(*lang, Cow::Borrowed("rust-x"));
-    assert_eq!(
-        redact.as_ref().map(|redact| redact("x")).as_deref(),
-        Some("redacted")
-    );
+    let secret = std::io::Error::other("x");
+    assert_eq!(reporter.text(&secret).as_deref(), Some("redacted"));
     assert!(unknown_hook.is_some() && reporter.has_hook());
     #[cfg(feature = "idempotency")]
     assert!(guard.is_some());
+    let on = cfg!(feature = "otel");
+    assert_eq!(format!("{observer:?}").contains("true"), on);
     #[cfg(feature = "payload-store")]
     {
         let payloads = format!("{payloads:?}");
@@ -249,6 +251,7 @@ fn c_026_every_option_is_listed() {
         lenient: _,
         retry_payload_errors: _,
         lang: _,
+        telemetry: _,
     } = settings;
 }
 
@@ -262,5 +265,5 @@ async fn the_future_of_a_message_is_small() {
         .expect("it can be built");
     let pipeline = Arc::clone(&consumer.into_shared().pipeline);
     let bytes = size_of_val(&pipeline.process(Box::<crate::pipeline::Record>::default()));
-    assert!(bytes <= 512, "{bytes} bytes");
+    assert!(bytes <= 576, "{bytes} bytes");
 }

@@ -53,6 +53,8 @@ impl Handle {
             deleted: counters.deleted.get(),
             released: counters.released.get(),
             left: counters.left.get(),
+            heartbeats: counters.heartbeats.get(),
+            lost_leases: counters.lost_leases.get(),
             errors: counters.errors.get(),
             oldest_in_flight: self.control.oldest(),
             in_flight: self.control.in_flight.load(Ordering::Relaxed),
@@ -114,6 +116,10 @@ pub struct Stats {
     pub released: u64,
     /// Messages left to their visibility timeout.
     pub left: u64,
+    /// Renewals of the visibility of messages in hand.
+    pub heartbeats: u64,
+    /// Messages that SQS may have given to somebody else while they were in hand.
+    pub lost_leases: u64,
     /// Errors reported.
     pub errors: u64,
     /// Messages received and not settled, now.

@@ -17,6 +17,7 @@ use super::request::{Request, from_draft};
 use super::send::SqsPublisher;
 use crate::BoxFuture;
 use crate::message::{BabelMessage, Draft, Publish, PublishBuilder, PublishError, Published};
+use crate::telemetry::Publishing;
 
 /// How many bodies are stored at the same time.
 const STORES: usize = 10;
@@ -40,8 +41,13 @@ const HELD: &str = "another message of the batch cannot be sent: nothing of it w
 pub struct PublishBatch {
     publisher: SqsPublisher,
     slots: Vec<Slot>,
+    /// One for each slot; none of what is sent again, which has begun before.
+    publishings: Vec<Option<Publishing>>,
     concurrency: usize,
 }
+
+/// A message of a batch, and what telemetry knows of it.
+type Begun = (Slot, Option<Publishing>);
 
 /// A message of a batch.
 #[derive(Debug)]
@@ -91,8 +97,8 @@ impl SqsPublisher {
         M: BabelMessage + Serialize,
     {
         let slot = |message| made(self, Draft::of(&message));
-        let slots = messages.into_iter().map(slot).collect();
-        PublishBatch::from_slots(self.clone(), slots)
+        let begun = messages.into_iter().map(slot);
+        PublishBatch::begun(self.clone(), begun)
     }
 
     /// Starts a batch of messages of any types.
@@ -118,31 +124,43 @@ impl SqsPublisher {
     /// # }
     /// ```
     pub fn batch(&self) -> PublishBatch {
-        PublishBatch::from_slots(self.clone(), Vec::new())
+        PublishBatch::begun(self.clone(), std::iter::empty())
     }
 }
 
 impl PublishBatch {
+    /// Of slots that began before.
     pub(super) fn from_slots(publisher: SqsPublisher, slots: Vec<Slot>) -> Self {
+        Self::begun(publisher, slots.into_iter().map(|slot| (slot, None)))
+    }
+
+    fn begun(publisher: SqsPublisher, begun: impl Iterator<Item = Begun>) -> Self {
+        let (slots, publishings) = begun.unzip();
         Self {
             publisher,
             slots,
+            publishings,
             concurrency: 1,
         }
     }
 
-    /// Adds a message.
-    pub fn push<M: BabelMessage + Serialize>(mut self, message: M) -> Self {
-        self.slots.push(made(&self.publisher, Draft::of(&message)));
+    fn add(mut self, (slot, publishing): Begun) -> Self {
+        self.slots.push(slot);
+        self.publishings.push(publishing);
         self
+    }
+
+    /// Adds a message.
+    pub fn push<M: BabelMessage + Serialize>(self, message: M) -> Self {
+        let begun = made(&self.publisher, Draft::of(&message));
+        self.add(begun)
     }
 
     /// Adds a message with all that a [`PublishBuilder`] can say of it: headers, a delay, a
     /// trace, … It is sent by this batch; which publisher the builder names does not matter.
-    pub fn push_publish<P: Publish + ?Sized>(mut self, publish: PublishBuilder<'_, P>) -> Self {
-        let slot = made(&self.publisher, publish.into_draft());
-        self.slots.push(slot);
-        self
+    pub fn push_publish<P: Publish + ?Sized>(self, publish: PublishBuilder<'_, P>) -> Self {
+        let begun = made(&self.publisher, publish.into_draft());
+        self.add(begun)
     }
 
     /// How many calls may be under way at the same time: 1 unless set, so that messages go out in
@@ -167,6 +185,7 @@ impl PublishBatch {
         let Self {
             publisher,
             mut slots,
+            publishings,
             concurrency,
         } = self;
         if slots.is_empty() {
@@ -199,19 +218,30 @@ impl PublishBatch {
                 .map(|(place, slot)| hold(&publisher, slot, unstored.remove(&place)))
                 .collect()
         };
+        for (publishing, (result, _)) in publishings.into_iter().zip(&settled) {
+            if let Some(publishing) = publishing {
+                publishing.end(result);
+            }
+        }
         BatchError::unless_all_sent(publisher, settled)
     }
 }
 
-/// Makes the request of a message: once, for every attempt.
-fn made(publisher: &SqsPublisher, draft: Result<Draft, PublishError>) -> Slot {
-    match draft.and_then(|draft| from_draft(draft, publisher.frame())) {
+/// Makes the request of a message, once for every attempt, which begins its publish.
+fn made(publisher: &SqsPublisher, draft: Result<Draft, PublishError>) -> Begun {
+    let mut publishing = None;
+    let request = draft.and_then(|mut draft| {
+        publishing = Some(publisher.observer().publishing(&mut draft));
+        from_draft(draft, publisher.frame())
+    });
+    let slot = match request {
         Ok(request) => Slot::Open {
             request: Arc::new(request),
             unknown: false,
         },
         Err(error) => Slot::Refused(error),
-    }
+    };
+    (slot, publishing)
 }
 
 /// Refuses what cannot be sent; tells whether there is nothing of that kind.

@@ -13,6 +13,7 @@ use crate::envelope::LANG;
 use crate::policy::{Backoff, is_fifo};
 use crate::sqs::consumer::BuildError;
 use crate::sqs::{client, endpoint};
+use crate::telemetry::Telemetry;
 
 /// SQS's own limit for a message and for a batch, in bytes.
 pub(super) const MAX_MESSAGE_BYTES: usize = 1_048_576;
@@ -25,6 +26,7 @@ pub(super) struct Settings {
     pub(super) content_based_deduplication: bool,
     pub(super) lang: Cow<'static, str>,
     pub(super) max_message_bytes: usize,
+    pub(super) telemetry: Telemetry,
     pub(super) read_queue_limit: bool,
     pub(super) retry: Retry,
     #[cfg(feature = "payload-store")]
@@ -49,6 +51,7 @@ impl SqsPublisherBuilder {
             content_based_deduplication: false,
             lang: Cow::Borrowed(LANG),
             max_message_bytes: MAX_MESSAGE_BYTES,
+            telemetry: Telemetry::default(),
             read_queue_limit: false,
             retry: retry(&client),
             #[cfg(feature = "payload-store")]
@@ -96,6 +99,14 @@ impl SqsPublisherBuilder {
     /// `MaximumMessageSize`, or let [`read_queue_limit`](Self::read_queue_limit) do that.
     pub fn max_message_bytes(mut self, bytes: usize) -> Self {
         self.settings.max_message_bytes = bytes;
+        self
+    }
+
+    /// Spans and metrics of what is published, and its trace beside it (SPEC §3.5): none unless
+    /// set.
+    #[cfg(feature = "otel")]
+    pub fn telemetry(mut self, telemetry: Telemetry) -> Self {
+        self.settings.telemetry = telemetry;
         self
     }
 
@@ -172,8 +183,9 @@ impl SqsPublisherBuilder {
     }
 
     fn assemble(self, mistake: Option<BuildError>) -> SqsPublisher {
-        let client = client::sending(&self.client);
-        SqsPublisher::from_parts(client, self.target, self.settings, mistake)
+        let observer = self.settings.telemetry.observer(self.target.name());
+        let client = client::sending(&self.client, &observer);
+        SqsPublisher::from_parts(client, self.target, self.settings, observer, mistake)
     }
 
     fn check(&self) -> Result<(), BuildError> {

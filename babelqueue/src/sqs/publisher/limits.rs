@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use crate::envelope::{self, CONTRACT_ATTRIBUTES, REPLAY_BYPASS};
 use crate::message::PublishError;
-use crate::pipeline::{Attribute, MAX_ATTRIBUTES, check_header_name, refused_character};
+use crate::pipeline::{
+    Attribute, MAX_ATTRIBUTES, check_header_name, refused_character, size_of_message,
+};
 
 /// Headers that the library itself sets on behalf of a trace or a redrive: they give way when
 /// there is no place, the caller's own never do.
@@ -130,6 +132,22 @@ pub(super) fn add_headers(
         }
     }
     Ok(())
+}
+
+/// Takes the trace off a message that is too large with it and not without it: its trace id stays
+/// in the envelope.
+pub(super) fn shed_trace(body: &str, attributes: &mut Vec<Attribute>, allowed: usize) {
+    if size_of_message(body, attributes) <= allowed {
+        return;
+    }
+    let is_trace = |attribute: &Attribute| matches!(&*attribute.name, "traceparent" | "tracestate");
+    let (trace, others): (Vec<_>, Vec<_>) = attributes.drain(..).partition(is_trace);
+    *attributes = others;
+    if size_of_message(body, attributes) > allowed {
+        attributes.extend(trace);
+        return;
+    }
+    trace.iter().for_each(|header| gives_way(&header.name));
 }
 
 fn gives_way(header: &str) {

@@ -6,7 +6,9 @@ use std::time::Duration;
 use super::builder::Settings;
 use super::causation::add_causation;
 use super::failure::Accepted;
-use super::limits::{add_headers, check_id, contract_attributes, delay_seconds, is_legal_id};
+use super::limits::{
+    add_headers, check_id, contract_attributes, delay_seconds, is_legal_id, shed_trace,
+};
 use crate::digest::sha256_hex;
 use crate::envelope::{Envelope, projection, projection_of};
 use crate::message::{Draft, PublishError, Published};
@@ -33,6 +35,10 @@ pub(super) struct Request {
 impl Request {
     /// Holds it against the limit in force (SPEC §2.5), as a pointer where the settings say so.
     pub(super) fn fit(&mut self, settings: &Settings, allowed: usize) -> Result<(), PublishError> {
+        if self.size > allowed {
+            shed_trace(&self.body, &mut self.attributes, allowed);
+            self.size = size_of_message(&self.body, &self.attributes);
+        }
         #[cfg(feature = "payload-store")]
         super::offload::offload(self, settings, allowed)?;
         #[cfg(not(feature = "payload-store"))]

@@ -11,6 +11,7 @@ pub(in crate::sqs::publisher) fn settings(fifo: bool) -> Settings {
         content_based_deduplication: false,
         lang: "rust".into(),
         max_message_bytes: 1_048_576,
+        telemetry: Default::default(),
         read_queue_limit: false,
         retry: Retry::default(),
         #[cfg(feature = "payload-store")]

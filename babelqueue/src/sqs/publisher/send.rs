@@ -15,6 +15,7 @@ use super::target::Target;
 use crate::BoxFuture;
 use crate::message::{Draft, Publish, PublishBuilder, PublishError, Published};
 use crate::sqs::consumer::BuildError;
+use crate::telemetry::Observer;
 
 /// Publishes messages to one queue. Cheap to clone and meant to be shared.
 ///
@@ -45,6 +46,7 @@ struct Inner {
     client: Client,
     target: Target,
     settings: Settings,
+    observer: Observer,
     /// What is wrong with the settings: told by every publish, before any call.
     mistake: Option<BuildError>,
     /// What the queue says, once it was asked.
@@ -68,6 +70,7 @@ impl SqsPublisher {
         client: Client,
         target: Target,
         settings: Settings,
+        observer: Observer,
         mistake: Option<BuildError>,
     ) -> Self {
         Self {
@@ -75,6 +78,7 @@ impl SqsPublisher {
                 client,
                 target,
                 settings,
+                observer,
                 mistake,
                 queue_limit: OnceCell::new(),
             }),
@@ -112,6 +116,10 @@ impl SqsPublisher {
 
     pub(super) fn settings(&self) -> &Settings {
         &self.inner.settings
+    }
+
+    pub(super) fn observer(&self) -> &Observer {
+        &self.inner.observer
     }
 
     pub(super) fn client(&self) -> &Client {
@@ -176,12 +184,18 @@ impl SqsPublisher {
 }
 
 impl Publish for SqsPublisher {
-    fn send(&self, draft: Draft) -> BoxFuture<'_, Result<Published, PublishError>> {
+    fn send(&self, mut draft: Draft) -> BoxFuture<'_, Result<Published, PublishError>> {
         Box::pin(async move {
-            self.check()?;
-            let mut request = from_draft(draft, self.frame())?;
-            request.fit(self.settings(), self.max_bytes().await)?;
-            self.perform(&request).await
+            let publishing = self.observer().publishing(&mut draft);
+            let sending = async {
+                self.check()?;
+                let mut request = from_draft(draft, self.frame())?;
+                request.fit(self.settings(), self.max_bytes().await)?;
+                self.perform(&request).await
+            };
+            let result = publishing.scope(sending).await;
+            publishing.end(&result);
+            result
         })
     }
 }

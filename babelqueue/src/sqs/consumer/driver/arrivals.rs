@@ -151,6 +151,7 @@ impl Driver {
             record: Some(record),
             processed: None,
             delete_tries: 0,
+            _gauge: self.shared.pipeline.observer.in_flight(),
         };
         let key = self.flights.insert(flight);
         if let Some(flight) = self.flights.get_mut(key) {

@@ -98,8 +98,9 @@ impl Driver {
             self.tasks.is_empty() && self.arrivals.is_empty() && self.pools.is_empty();
         for batch in self.deletes.take(nothing_else_comes, now) {
             self.shared.counters().delete_calls.one();
-            self.calls
-                .push(calls::delete(Arc::clone(&self.shared), batch));
+            let settled = self.flights.settled(batch.iter().map(|(key, _)| *key));
+            let call = calls::delete(Arc::clone(&self.shared), batch);
+            self.calls.push(Box::pin(settled.scope(call)));
         }
     }
 

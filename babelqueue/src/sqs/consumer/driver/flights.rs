@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use crate::lease::Lease;
 use crate::pipeline::{DeliveryNumber, Processed, Record, Subject};
+use crate::telemetry::{Held, Settled};
 
 /// Names a message in flight, in the order of receipt.
 pub(super) type Key = u64;
@@ -57,6 +58,8 @@ pub(super) struct Flight {
     /// From when a handler had it.
     pub(super) processed: Option<Processed>,
     pub(super) delete_tries: u32,
+    /// Counts it as in flight.
+    pub(super) _gauge: Held,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +77,7 @@ impl Flight {
             message_id: &self.message_id,
             receive_count: self.receives,
             envelope: self.processed.as_ref().and_then(Processed::envelope),
+            settlement: None,
         }
     }
 }
@@ -113,6 +117,12 @@ impl Flights {
         self.flights
             .iter_mut()
             .map(|(key, flight)| (*key, flight.as_mut()))
+    }
+
+    /// What a call about these messages settles.
+    pub(super) fn settled(&self, keys: impl Iterator<Item = Key>) -> Settled {
+        let processed = keys.filter_map(|key| self.get(key)?.processed.as_ref());
+        Settled::of(processed.map(|processed| &processed.handled))
     }
 
     /// Those that no handler has begun with, in the order of receipt.

@@ -101,6 +101,7 @@ impl Driver {
             if lapse(flight).is_some_and(|at| at <= now) {
                 flight.next_beat = None;
                 flight.hold.lose();
+                self.shared.counters().lost_leases.one();
                 lapsed.extend((flight.stage == Stage::Running).then_some(key));
                 continue;
             }
@@ -182,6 +183,7 @@ impl Driver {
             if let Some(flight) = self.flights.get(key) {
                 // Somebody else has claimed the message: to its handler that is the same.
                 flight.hold.lose();
+                self.shared.counters().lost_leases.one();
             }
         }
         for (key, result) in beaten.results {
@@ -198,6 +200,7 @@ impl Driver {
                 let renewed = Duration::from_secs(seconds.unsigned_abs().into());
                 flight.lease = Some(beaten.at + renewed);
                 flight.beat_failed = false;
+                self.shared.counters().heartbeats.one();
                 continue;
             };
             if flight.hold.is_lost() {
@@ -213,6 +216,7 @@ impl Driver {
                 // The lease is lost: nothing can renew it.
                 flight.next_beat = None;
                 flight.hold.lose();
+                self.shared.counters().lost_leases.one();
             } else {
                 self.heartbeat.plan(flight, now + timeout / 10);
             }

@@ -101,10 +101,13 @@ impl Driver {
             return;
         }
         let claims = self.claims_of(changes.iter().map(|change| change.key));
+        let settled = self
+            .flights
+            .settled(changes.iter().map(|change| change.key));
         let shared = Arc::clone(&self.shared);
         self.calls.push(Box::pin(async move {
             claims.abandon(&shared).await;
-            Done::Released(change_visibility(shared, changes).await)
+            Done::Released(settled.scope(change_visibility(shared, changes)).await)
         }));
     }
 

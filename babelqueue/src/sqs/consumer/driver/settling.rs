@@ -47,7 +47,7 @@ impl Driver {
                 for key in keys.as_slice() {
                     if let Some(flight) = self.flights.get(*key) {
                         let reporter = &self.shared.pipeline.reporter;
-                        reporter.report(ReportKind::Handler, flight.subject(), &panicked);
+                        reporter.report(ReportKind::Handler, flight.subject().left(), &panicked);
                     }
                     self.leave(*key);
                 }
@@ -67,8 +67,9 @@ impl Driver {
             Settlement::Leave => self.leave(key),
             Settlement::DeadLetter(message) => {
                 self.shared.counters().send_calls.one();
-                self.calls
-                    .push(calls::send(Arc::clone(&self.shared), key, *message));
+                let settled = self.flights.settled(std::iter::once(key));
+                let call = calls::send(Arc::clone(&self.shared), key, *message);
+                self.calls.push(Box::pin(settled.scope(call)));
             }
         }
     }
@@ -112,7 +113,7 @@ impl Driver {
             Done::Sent(key, Err(error)) => {
                 if let Some(flight) = self.flights.get(key) {
                     let reporter = &self.shared.pipeline.reporter;
-                    reporter.report(ReportKind::DeadLetter, flight.subject(), &*error);
+                    reporter.report(ReportKind::DeadLetter, flight.subject().left(), &*error);
                 }
                 self.leave(key);
             }
@@ -204,9 +205,11 @@ impl Driver {
         let Some(flight) = self.flights.get(key) else {
             return;
         };
-        self.shared
-            .pipeline
-            .reporter
-            .report(kind, flight.subject(), error);
+        // While a handler has it, it is not settled yet.
+        let subject = match flight.stage {
+            Stage::Settling => flight.subject().left(),
+            Stage::Waiting | Stage::Running => flight.subject(),
+        };
+        self.shared.pipeline.reporter.report(kind, subject, error);
     }
 }

@@ -24,6 +24,7 @@ use super::request::{Request, from_draft};
 use super::send::SqsPublisher;
 use crate::BoxFuture;
 use crate::message::{Draft, Publish, PublishBuilder, PublishError, Published};
+use crate::telemetry::Held;
 
 /// Publishes in batches what many tasks publish one by one. Cheap to clone and meant to be shared.
 ///
@@ -99,6 +100,8 @@ enum Order {
 struct Reply {
     caller: oneshot::Sender<Result<Published, PublishError>>,
     _room: [OwnedSemaphorePermit; 2],
+    /// Counts it as buffered.
+    _buffered: Held,
 }
 
 impl BufferedPublisher {
@@ -186,36 +189,52 @@ impl BufferedPublisher {
 }
 
 impl Publish for BufferedPublisher {
-    fn send(&self, draft: Draft) -> BoxFuture<'_, Result<Published, PublishError>> {
+    fn send(&self, mut draft: Draft) -> BoxFuture<'_, Result<Published, PublishError>> {
         Box::pin(async move {
-            let Handle { shared, orders, .. } = &*self.handle;
-            let publisher = &shared.publisher;
-            publisher.check()?;
-            let mut request = from_draft(draft, publisher.frame())?;
-            request.fit(publisher.settings(), publisher.max_bytes().await)?;
-            publisher.store(&request).await?;
-            let room = shared.room(request.size).await?;
-            self.handle.start();
-            let (caller, result) = oneshot::channel();
-            let reply = Reply {
-                caller,
-                _room: room,
-            };
-            // Counted first: the worker may be done with it before this goes on.
-            shared.open.fetch_add(1, Ordering::Relaxed);
-            if let Err(unsent) = orders.send(Order::Send(Arc::new(request), reply)) {
-                drop(unsent);
-                shared.open.fetch_sub(1, Ordering::Relaxed);
-                return Err(shared.refusal());
-            }
-            let abandoned = |_| {
-                Err(PublishError::Abandoned {
-                    queue: self.queue().to_owned(),
-                    refused: false,
-                })
-            };
-            result.await.unwrap_or_else(abandoned)
+            let publishing = self
+                .handle
+                .shared
+                .publisher
+                .observer()
+                .publishing(&mut draft);
+            let result = publishing.scope(self.buffer(draft)).await;
+            publishing.end(&result);
+            result
         })
+    }
+}
+
+impl BufferedPublisher {
+    /// Puts a message into the buffer, and waits for its fate.
+    async fn buffer(&self, draft: Draft) -> Result<Published, PublishError> {
+        let Handle { shared, orders, .. } = &*self.handle;
+        let publisher = &shared.publisher;
+        publisher.check()?;
+        let mut request = from_draft(draft, publisher.frame())?;
+        request.fit(publisher.settings(), publisher.max_bytes().await)?;
+        publisher.store(&request).await?;
+        let room = shared.room(request.size).await?;
+        self.handle.start();
+        let (caller, result) = oneshot::channel();
+        let reply = Reply {
+            caller,
+            _room: room,
+            _buffered: publisher.observer().buffered(),
+        };
+        // Counted first: the worker may be done with it before this goes on.
+        shared.open.fetch_add(1, Ordering::Relaxed);
+        if let Err(unsent) = orders.send(Order::Send(Arc::new(request), reply)) {
+            drop(unsent);
+            shared.open.fetch_sub(1, Ordering::Relaxed);
+            return Err(shared.refusal());
+        }
+        let abandoned = |_| {
+            Err(PublishError::Abandoned {
+                queue: self.queue().to_owned(),
+                refused: false,
+            })
+        };
+        result.await.unwrap_or_else(abandoned)
     }
 }
 

@@ -1,0 +1,23 @@
+//! The seam with the feature.
+
+mod attributes;
+mod calls;
+mod labels;
+mod measured;
+mod metrics;
+mod observer;
+mod parent;
+mod processing;
+mod publishing;
+mod scope;
+mod settings;
+
+use super::{Counted, Failure};
+
+pub(crate) use calls::{Call, Handled, Settled};
+pub(crate) use measured::{Held, Metric};
+pub(crate) use observer::Observer;
+pub(crate) use processing::Processing;
+pub(crate) use publishing::Publishing;
+
+pub use settings::{Conventions, Telemetry, TelemetryBuilder};

@@ -1,0 +1,132 @@
+//! The span of one publish, and what it puts beside the message (SPEC §3.5).
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use opentelemetry::trace::{SpanContext, SpanKind, TraceContextExt as _};
+use opentelemetry::{Context as OtelContext, KeyValue, StringValue};
+
+use super::attributes::{ERROR_TYPE, MESSAGE_ID, OPERATION_NAME, URN};
+use super::observer::{About, Observed, Observer};
+use super::processing::{Carried, record};
+use super::scope::Scoped;
+use super::{Failure, parent};
+use crate::envelope::is_blank;
+use crate::envelope::trace_context::{trace_id_of, uuid_text};
+use crate::error_text::error_text;
+use crate::message::{Draft, PublishError, Published};
+
+/// A message that is being published.
+#[must_use]
+pub(crate) struct Publishing {
+    context: Option<OtelContext>,
+    measured: Option<(Arc<Observed>, StringValue)>,
+}
+
+impl std::fmt::Debug for Publishing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Publishing").finish_non_exhaustive()
+    }
+}
+
+impl Observer {
+    /// A message is about to be published: its draft gets the context of its span, and its trace
+    /// id unless it has one.
+    pub(crate) fn publishing(&self, draft: &mut Draft) -> Publishing {
+        let measured = self.observed.as_ref().and_then(|observed| {
+            observed.telemetry.instruments.as_ref()?;
+            let urn = match &draft.urn {
+                Cow::Borrowed(urn) => (*urn).into(),
+                Cow::Owned(urn) => observed.telemetry.labels.of(urn),
+            };
+            Some((Arc::clone(observed), urn))
+        });
+        let context = self.observed.as_ref().and_then(|observed| {
+            let given = draft.trace_id.as_deref().filter(|id| !is_blank(id));
+            let current = OtelContext::current();
+            let remote = surroundings(&current, given, &draft.headers);
+            let parent = match &remote {
+                Some(remote) => current.with_remote_span_context(remote.clone()),
+                None => current,
+            };
+            let about = About {
+                kind: SpanKind::Producer,
+                family: "publish",
+                operation: "send",
+                urn: &draft.urn,
+                destination: draft.urn.clone().into_owned().into(),
+            };
+            let context = observed.start(about, [], &parent, Vec::new())?;
+            let span = context.span().span_context().clone();
+            // A tracer that makes no spans hands the parent on: there is nothing new to tell.
+            if span.is_valid() && remote.as_ref() != Some(&span) {
+                if given.is_none() {
+                    draft.trace_id = Some(stamp(&span, parent.get::<Carried>()));
+                }
+                parent::inject(&span, &mut draft.headers);
+            }
+            Some(context)
+        });
+        Publishing { context, measured }
+    }
+}
+
+/// The parent of a publish outside of every span: what the caller said of its trace.
+fn surroundings(
+    current: &OtelContext,
+    trace_id: Option<&str>,
+    headers: &[(String, String)],
+) -> Option<SpanContext> {
+    if current.span().span_context().is_valid() {
+        return None;
+    }
+    parent::of_headers(headers)
+        .or_else(|| trace_id.map(|trace_id| parent::of_message(None, None, trace_id)))
+}
+
+/// The trace id that stands for a trace: the text that the message being handled has, when it
+/// means the same trace; else the UUID of the TraceId.
+fn stamp(span: &SpanContext, carried: Option<&Carried>) -> String {
+    let trace_id = span.trace_id().to_bytes();
+    match carried {
+        Some(Carried(text)) if trace_id_of(text) == trace_id => text.clone(),
+        _ => uuid_text(trace_id),
+    }
+}
+
+impl Publishing {
+    /// Runs a future with the span as the current one.
+    pub(crate) fn scope<F>(&self, future: F) -> Scoped<'_, F> {
+        Scoped::new(self.context.as_ref(), future)
+    }
+
+    /// What the publish came to.
+    pub(crate) fn end(self, result: &Result<Published, PublishError>) {
+        if let Some((observed, urn)) = self.measured
+            && let Some(instruments) = &observed.telemetry.instruments
+        {
+            let more = [
+                KeyValue::new(OPERATION_NAME, "send"),
+                KeyValue::new(URN, urn),
+            ];
+            let mut labels = observed.labelled(more);
+            if let Err(error) = result {
+                labels.push(KeyValue::new(ERROR_TYPE, error.kind()));
+            }
+            instruments.sent.add(1, &labels);
+        }
+        let Some(context) = self.context else { return };
+        let span = context.span();
+        match result {
+            Ok(published) => {
+                span.set_attribute(KeyValue::new(MESSAGE_ID, published.message_id.clone()));
+            }
+            Err(error) => record(&context, || Failure {
+                kind: error.kind(),
+                exception: Some("PublishError"),
+                text: Some(error_text(error)),
+            }),
+        }
+        span.end();
+    }
+}

@@ -1,0 +1,198 @@
+//! Log lines: one for each failure, by stable names, without bodies and secrets.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex};
+
+use babelqueue::fields;
+use babelqueue::prelude::*;
+use serde_json::json;
+use tracing::field::{Field, Visit};
+use tracing::subscriber::DefaultGuard;
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
+use tracing_subscriber::registry::LookupSpan;
+
+use crate::support::{Bench, envelope, envelope_of};
+
+/// What was logged: level and fields, the message included.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<(Level, Line)>>>);
+
+type Line = BTreeMap<String, String>;
+
+struct Fields<'a>(&'a mut Line);
+
+impl Visit for Fields<'_> {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.0.insert(field.name().to_owned(), value.to_owned());
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        self.0.insert(field.name().to_owned(), format!("{value:?}"));
+    }
+}
+
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Log {
+    fn on_new_span(
+        &self,
+        attributes: &tracing::span::Attributes<'_>,
+        _: &tracing::span::Id,
+        _: Context<'_, S>,
+    ) {
+        if attributes.metadata().target().starts_with("babelqueue") {
+            let mut line =
+                Line::from([("span".to_owned(), attributes.metadata().name().to_owned())]);
+            attributes.record(&mut Fields(&mut line));
+            self.0.lock().unwrap().push((Level::INFO, line));
+        }
+    }
+
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        if event.metadata().target().starts_with("babelqueue") {
+            let mut line = Line::new();
+            event.record(&mut Fields(&mut line));
+            self.0
+                .lock()
+                .unwrap()
+                .push((*event.metadata().level(), line));
+        }
+    }
+}
+
+impl Log {
+    fn start() -> (Self, DefaultGuard) {
+        let log = Self::default();
+        let subscriber = tracing_subscriber::registry().with(log.clone());
+        (log, tracing::subscriber::set_default(subscriber))
+    }
+
+    fn errors(&self) -> Vec<Line> {
+        let lines = self.0.lock().unwrap().clone();
+        let errors = lines
+            .into_iter()
+            .filter(|(level, _)| *level == Level::ERROR);
+        errors.map(|(_, line)| line).collect()
+    }
+}
+
+fn text<'a>(line: &'a Line, field: &str) -> &'a str {
+    line.get(field).map_or("", String::as_str)
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_line_for_each_failure_says_what_becomes_of_the_message() {
+    let (log, _guard) = Log::start();
+    let bench = Bench::new();
+    let steps = ["fail", "panic", "permanent"];
+    bench.put(envelope("m-1", "trace-1", &steps), &[]);
+    for _ in steps {
+        bench.poll().await;
+    }
+    let errors = log.errors();
+    let expected = [
+        ("0", "1", "release", "the bank said no"),
+        ("1", "2", "release", "panicked: out of cheese"),
+        ("2", "3", "dead_letter", "the bank said never"),
+    ];
+    assert_eq!(errors.len(), expected.len(), "{errors:?}");
+    for (line, (attempts, receives, settlement, error)) in errors.iter().zip(expected) {
+        assert_eq!(text(line, "message"), "message error");
+        assert_eq!(text(line, fields::KIND), "handler");
+        assert_eq!(text(line, fields::QUEUE), "orders");
+        assert_eq!(text(line, fields::URN), "urn:babel:orders:created");
+        assert_eq!(text(line, fields::TRACE_ID), "trace-1");
+        assert_eq!(text(line, fields::ATTEMPTS), attempts);
+        assert_eq!(text(line, fields::RECEIVE_COUNT), receives);
+        assert_eq!(text(line, fields::SETTLEMENT), settlement);
+        assert_eq!(text(line, fields::ERROR), error);
+        assert_eq!(text(line, fields::MESSAGE_ID).len(), 36);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_urn_that_nobody_takes_is_one_line() {
+    for (strategy, level) in [
+        (UnknownUrn::Fail, Level::ERROR),
+        (UnknownUrn::Delete, Level::WARN),
+        (UnknownUrn::DeadLetter, Level::WARN),
+    ] {
+        let (log, _guard) = Log::start();
+        let bench = Bench::new();
+        bench.put(envelope_of("urn:x:y", "m", "t", &json!({})), &[]);
+        let consumer = bench.consumer().startup_checks(false).unknown_urn(strategy);
+        consumer.build().unwrap().poll().await.unwrap();
+        let lines = log.0.lock().unwrap().clone();
+        let lines: Vec<_> = lines
+            .iter()
+            .filter(|(level, _)| *level <= Level::WARN)
+            .collect();
+        assert_eq!(lines.len(), 1, "{strategy:?}: {lines:?}");
+        assert_eq!(lines[0].0, level);
+        assert_eq!(text(&lines[0].1, fields::URN), "urn:x:y");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn bodies_and_secrets_stay_out_of_logs_and_spans() {
+    let (log, _guard) = Log::start();
+    let bench = Bench::new();
+    let body = |steps: &[&str]| {
+        envelope("m-1", "t", steps).replace("\"order_id\":1", "\"order_id\":987654321")
+    };
+    bench.put(body(&["fail"]), &[]);
+    bench.put(body(&["permanent"]), &[]);
+    bench.put("{\"secret\":987654321}".to_owned(), &[]);
+    bench.put(
+        envelope_of("urn:x:y", "m-2", "t", &json!({ "secret": 987654321 })),
+        &[],
+    );
+    let consumer = bench
+        .consumer()
+        .redact(|text| text.replace("bank", "[redacted]"));
+    consumer.build().unwrap().poll().await.unwrap();
+
+    let logged = format!("{:?}", log.0.lock().unwrap());
+    assert!(
+        !logged.contains("987654321") && !logged.contains("bank"),
+        "{logged}"
+    );
+    assert!(logged.contains("the [redacted] said no"), "{logged}");
+    let spans = format!("{:?}", bench.spans());
+    assert!(
+        !spans.contains("987654321") && !spans.contains("bank"),
+        "{spans}"
+    );
+    assert!(spans.contains("the [redacted] said never"), "{spans}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_field_is_of_the_list() {
+    let (log, _guard) = Log::start();
+    let bench = Bench::new();
+    for steps in ["ok", "fail", "retry", "permanent", "discard"] {
+        bench.put(envelope(steps, "t", &[steps]), &[]);
+    }
+    let forbidden =
+        envelope("m", "t", &[]).replace("\"attempts\":0", "\"attempts\":0,\"timestamp\":1");
+    bench.put(forbidden, &[]);
+    bench.put("poison".to_owned(), &[]);
+    bench.put(envelope("m", "t", &[]), &[("bq-schema-version", "2")]);
+    bench.put(envelope_of("urn:x:y", "m", "t", &json!({})), &[]);
+    bench.poll().await;
+    bench
+        .consumer()
+        .build()
+        .unwrap()
+        .run_until(std::future::ready(()))
+        .await
+        .unwrap();
+    let lines = log.0.lock().unwrap().clone();
+    assert!(lines.len() > 10, "{lines:?}");
+    for (_, line) in lines {
+        for name in line.keys() {
+            let known = fields::ALL.contains(&&**name) || name == "message" || name == "span";
+            assert!(known, "{name} in {line:?}");
+        }
+    }
+}
