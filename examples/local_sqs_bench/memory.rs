@@ -9,7 +9,8 @@ use babelqueue::local::LocalSqs;
 
 use crate::{BODY, Result};
 
-const DEPTH: usize = 1_000_000;
+/// As good as a million, and sent four times as fast: what grows by doubling is as full.
+const DEPTH: usize = 250_000;
 
 /// What messages of this library carry.
 const ATTRIBUTES: [(&str, &str); 6] = [

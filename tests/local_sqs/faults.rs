@@ -8,7 +8,7 @@ use aws_sdk_sqs::config::timeout::TimeoutConfig;
 use aws_sdk_sqs::error::ProvideErrorMetadata;
 use aws_sdk_sqs::types::DeleteMessageBatchRequestEntry;
 use babelqueue::local::{CallOutcome, LocalSqs, Operation, Refusal};
-use tokio::time::{Instant, advance};
+use tokio::time::{Instant, advance, timeout};
 
 use crate::support::*;
 
@@ -151,7 +151,9 @@ async fn a_delayed_request_has_its_effect_when_its_client_has_given_up() {
     assert!(try_send(&client, &url).await.is_err());
     assert_eq!(start.elapsed(), Duration::from_secs(1));
     assert!(local.snapshot(&url).is_empty());
-    local.wait_until(&url, |queue| queue.len() == 1).await;
+    let minute = Duration::from_secs(60);
+    let arrived = local.wait_until(&url, |queue| queue.len() == 1);
+    timeout(minute, arrived).await.unwrap();
     assert_eq!(start.elapsed(), Duration::from_secs(3));
     let calls = local.calls();
     let call = calls.iter().next().unwrap();
@@ -168,9 +170,8 @@ async fn a_delayed_request_has_its_effect_when_its_client_has_given_up() {
             .await
             .is_err()
     );
-    local
-        .wait_until(&url, |queue| queue.in_flight.len() == 1)
-        .await;
+    let taken = local.wait_until(&url, |queue| queue.in_flight.len() == 1);
+    timeout(minute, taken).await.unwrap();
     assert_eq!(start.elapsed(), Duration::from_secs(6));
 }
 

@@ -22,12 +22,12 @@ struct Group {
 #[derive(Debug, Default)]
 pub(crate) struct Fifo {
     groups: Vec<Option<Group>>,
-    free: Vec<usize>,
+    free: Vec<u32>,
     /// Only looked up, never walked: its order is random.
-    index: HashMap<Arc<str>, usize>,
-    ring: VecDeque<usize>,
+    index: HashMap<Arc<str>, u32>,
+    ring: VecDeque<u32>,
     /// The group that the receive of this moment is taking from.
-    current: Option<usize>,
+    current: Option<u32>,
 }
 
 impl Fifo {
@@ -135,11 +135,11 @@ impl Fifo {
         *self = Self::default();
     }
 
-    fn group_mut(&mut self, index: usize) -> Option<&mut Group> {
-        self.groups.get_mut(index)?.as_mut()
+    fn group_mut(&mut self, index: u32) -> Option<&mut Group> {
+        self.groups.get_mut(index as usize)?.as_mut()
     }
 
-    fn group_of(&mut self, message: &Message) -> usize {
+    fn group_of(&mut self, message: &Message) -> u32 {
         let id = message.group.clone().unwrap_or_else(|| Arc::from(""));
         if let Some(&index) = self.index.get(&id) {
             return index;
@@ -152,25 +152,25 @@ impl Fifo {
         };
         let index = match self.free.pop() {
             Some(index) => {
-                self.groups[index] = Some(group);
+                self.groups[index as usize] = Some(group);
                 index
             }
             None => {
                 self.groups.push(Some(group));
-                self.groups.len() - 1
+                u32::try_from(self.groups.len() - 1).unwrap_or(u32::MAX)
             }
         };
         self.index.insert(id, index);
         index
     }
 
-    fn line_up(&mut self, index: usize, ticket: Ticket) {
+    fn line_up(&mut self, index: u32, ticket: Ticket) {
         if let Some(group) = self.group_mut(index) {
             group.waiting.insert(ticket);
         }
     }
 
-    fn landed(&mut self, index: usize, store: &Store) {
+    fn landed(&mut self, index: u32, store: &Store) {
         if let Some(group) = self.group_mut(index) {
             group.in_flight = group.in_flight.saturating_sub(1);
         }
@@ -178,7 +178,7 @@ impl Fifo {
     }
 
     /// Puts a group that can be served into the ring, and forgets one that is empty.
-    fn refresh(&mut self, index: usize, store: &Store) {
+    fn refresh(&mut self, index: u32, store: &Store) {
         if self.current == Some(index) {
             return;
         }
@@ -197,7 +197,7 @@ impl Fifo {
             None => {
                 let id = Arc::clone(&group.id);
                 self.index.remove(&id);
-                self.groups[index] = None;
+                self.groups[index as usize] = None;
                 self.free.push(index);
             }
         }

@@ -10,7 +10,9 @@ pub(crate) enum Line {
     #[default]
     Empty,
     One(Ticket),
-    Many(VecDeque<Ticket>),
+    /// Boxed, so that the lines of one message or none stay small.
+    #[allow(clippy::box_collection)]
+    Many(Box<VecDeque<Ticket>>),
 }
 
 impl Line {
@@ -36,7 +38,7 @@ impl Line {
             Self::Empty => *self = Self::One(ticket),
             Self::One(other) => {
                 let both = [ticket.min(*other), ticket.max(*other)];
-                *self = Self::Many(both.into());
+                *self = Self::Many(Box::new(both.into()));
             }
             Self::Many(all) => {
                 // Nearly always the very end or the very front: both are cheap.
