@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use aws_sdk_sqs::Client;
+use aws_sdk_sqs::config::retry::RetryPartition;
 use babelqueue::ReportKind;
 use babelqueue::local::{Operation, Refusal};
 use babelqueue::sqs::{HealthState, RunError};
@@ -275,12 +277,21 @@ async fn c_095_deletes_and_heartbeats_recover_from_expired_credentials_too() {
     );
 }
 
-/// An outage uses up the SDK's retry tokens of the process. Deletes have tokens of their own.
+/// An outage uses up the SDK's retry tokens, which all clients of a partition share. Deletes have
+/// tokens of their own. (The partition is the test's, because other tests refill that of the
+/// process.)
 #[tokio::test(start_paused = true)]
 async fn an_outage_elsewhere_leaves_deletes_their_retries() {
     let bench = Bench::new();
     let other = bench.sqs.create_queue("other");
-    let client = bench.sqs.client();
+    let own = RetryPartition::new("an outage elsewhere");
+    let config = bench
+        .sqs
+        .client()
+        .config()
+        .to_builder()
+        .retry_partition(own);
+    let client = Client::from_conf(config.build());
     let faults = bench.sqs.faults();
     // Another part of the service fails until its bucket is empty.
     let outage = faults.on(Operation::GetQueueUrl);
@@ -310,7 +321,7 @@ async fn an_outage_elsewhere_leaves_deletes_their_retries() {
         .times(2)
         .refuse(Refusal::InternalError);
     bench.put("t", &["ok"]);
-    bench.run(bench.consumer(), 7200 * SECOND).await;
+    bench.run(bench.consumer_of(client), 7200 * SECOND).await;
     assert!(requests(Operation::ReceiveMessage) > 200);
     assert_eq!(bench.lab.calls(), ["t/0"]);
     assert_eq!(requests(Operation::DeleteMessageBatch), 3, "two retries");

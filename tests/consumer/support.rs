@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
+use aws_sdk_sqs::Client;
 use babelqueue::local::{LocalSqs, MessageSnapshot, RawMessage};
 use babelqueue::prelude::*;
 use babelqueue::sqs::SqsConsumerBuilder;
@@ -267,7 +268,12 @@ impl Bench {
 
     /// A consumer of the queue with the test's router, state and error hook.
     pub fn consumer(&self) -> SqsConsumerBuilder<impl Routes<Lab>, Lab> {
-        SqsConsumer::builder(self.sqs.client(), &self.url, router())
+        self.consumer_of(self.sqs.client())
+    }
+
+    /// A consumer with a client of the test's own.
+    pub fn consumer_of(&self, client: Client) -> SqsConsumerBuilder<impl Routes<Lab>, Lab> {
+        SqsConsumer::builder(client, &self.url, router())
             .state(self.lab.clone())
             .on_error(self.lab.hook())
     }
