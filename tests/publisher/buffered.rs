@@ -303,11 +303,20 @@ fn callers_learn_when_the_runtime_of_the_buffer_is_gone() {
         let publisher = Arc::clone(&publisher);
         second.spawn(async move { order().publish(&*publisher).await })
     };
-    // It is in the buffer when a flush finds it: the flush makes the call, which never ends.
+    // A flush that finds it in the buffer makes the call, which never ends; one that comes before
+    // it finds nothing.
     sqs.faults().on_any().hang();
     let flush = {
         let publisher = Arc::clone(&publisher);
-        second.spawn(async move { publisher.flush().await })
+        second.spawn(async move {
+            loop {
+                let flushed = publisher.flush().await;
+                if flushed.is_err() {
+                    return flushed;
+                }
+                tokio::task::yield_now().await;
+            }
+        })
     };
     second.block_on(sqs.wait_until_called(Operation::SendMessageBatch, 1));
     first.shutdown_background();
