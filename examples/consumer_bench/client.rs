@@ -1,7 +1,5 @@
 //! One measurement: consumes what there is, and prints the numbers.
 
-use aws_sdk_sqs::Client;
-use aws_sdk_sqs::config::{BehaviorVersion, Credentials, Region};
 use babelqueue::prelude::*;
 
 use crate::work::Tally;
@@ -10,18 +8,8 @@ use crate::{Result, hand_written, measure, work};
 /// Of both contenders.
 pub(crate) const POLLS: usize = 8;
 
-fn client(url: &str) -> Client {
-    let endpoint = url.split("/000000000000").next().unwrap_or(url);
-    let config = aws_sdk_sqs::Config::builder()
-        .behavior_version(BehaviorVersion::latest())
-        .region(Region::new("us-east-1"))
-        .endpoint_url(endpoint)
-        .credentials_provider(Credentials::new("a", "b", None, None, "bench"));
-    Client::from_conf(config.build())
-}
-
 pub(crate) async fn run(mode: &str, url: &str, messages: usize) -> Result<()> {
-    let client = client(url);
+    let client = measure::client(url);
     let tally = Tally::expecting(messages);
     let begun = (tokio::time::Instant::now(), measure::cpu()?);
     let memory = measure::resident()?;

@@ -30,10 +30,10 @@ use std::process::Stdio;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use babelqueue::local::{LocalServer, LocalSqs, Operation, RawMessage};
-use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep};
 
+use self::measure::{finish, runtime};
 use self::work::body;
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
@@ -59,15 +59,6 @@ fn main() -> Result<()> {
             "give nothing, or: telemetry <plain build>, profile <consumer|loop> <one|multi>".into(),
         ),
     }
-}
-
-fn runtime(threads: &str) -> std::io::Result<tokio::runtime::Runtime> {
-    match threads {
-        "one" => tokio::runtime::Builder::new_current_thread(),
-        _ => tokio::runtime::Builder::new_multi_thread(),
-    }
-    .enable_all()
-    .build()
 }
 
 /// The server that all are measured against; in this process, which is not measured.
@@ -119,16 +110,6 @@ impl Bench {
     async fn run(&self, mode: &str, threads: &str, count: usize) -> Result<Vec<f64>> {
         finish(self.child(mode, threads, count)?).await
     }
-}
-
-async fn finish(mut child: Child) -> Result<Vec<f64>> {
-    let mut text = String::new();
-    if let Some(stdout) = &mut child.stdout {
-        stdout.read_to_string(&mut text).await?;
-    }
-    child.wait().await?;
-    let numbers = text.split_whitespace().map(str::parse);
-    Ok(numbers.collect::<std::result::Result<_, _>>()?)
 }
 
 async fn compare() -> Result<()> {

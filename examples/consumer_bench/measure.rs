@@ -1,9 +1,47 @@
-//! What the process has used so far, as Linux tells.
+//! What the benchmarks of the consumer and of the publisher share: what the process has used so
+//! far, as Linux tells; the runtimes; the client; and the numbers that a measured process prints.
 
 use std::fs;
 use std::time::Duration;
 
+use aws_sdk_sqs::Client;
+use aws_sdk_sqs::config::{BehaviorVersion, Credentials, Region};
+use tokio::io::AsyncReadExt as _;
+use tokio::process::Child;
+
 use crate::Result;
+
+/// `one` thread, or several.
+pub(crate) fn runtime(threads: &str) -> std::io::Result<tokio::runtime::Runtime> {
+    match threads {
+        "one" => tokio::runtime::Builder::new_current_thread(),
+        _ => tokio::runtime::Builder::new_multi_thread(),
+    }
+    .enable_all()
+    .build()
+}
+
+/// For the server that has this queue.
+pub(crate) fn client(url: &str) -> Client {
+    let endpoint = url.split("/000000000000").next().unwrap_or(url);
+    let config = aws_sdk_sqs::Config::builder()
+        .behavior_version(BehaviorVersion::latest())
+        .region(Region::new("us-east-1"))
+        .endpoint_url(endpoint)
+        .credentials_provider(Credentials::new("a", "b", None, None, "bench"));
+    Client::from_conf(config.build())
+}
+
+/// The numbers that a measurement prints, when it has ended.
+pub(crate) async fn finish(mut child: Child) -> Result<Vec<f64>> {
+    let mut text = String::new();
+    if let Some(stdout) = &mut child.stdout {
+        stdout.read_to_string(&mut text).await?;
+    }
+    child.wait().await?;
+    let numbers = text.split_whitespace().map(str::parse);
+    Ok(numbers.collect::<std::result::Result<_, _>>()?)
+}
 
 /// Processor time of all threads, in steps of 10 ms.
 pub(crate) fn cpu() -> Result<Duration> {

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use aws_sdk_sqs::Client;
-use aws_sdk_sqs::config::{BehaviorVersion, Credentials, Region};
 use babelqueue::prelude::*;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -22,18 +20,8 @@ const LENGTH: usize = 500;
 
 pub(crate) const LINGER: Duration = Duration::from_millis(5);
 
-fn client(url: &str) -> Client {
-    let endpoint = url.split("/000000000000").next().unwrap_or(url);
-    let config = aws_sdk_sqs::Config::builder()
-        .behavior_version(BehaviorVersion::latest())
-        .region(Region::new("us-east-1"))
-        .endpoint_url(endpoint)
-        .credentials_provider(Credentials::new("a", "b", None, None, "bench"));
-    Client::from_conf(config.build())
-}
-
 pub(crate) async fn run(mode: &str, url: &str, messages: usize) -> Result<()> {
-    let client = client(url);
+    let client = measure::client(url);
     let publisher = SqsPublisher::new(client.clone(), url);
     // Connections and credentials are there before the clock runs.
     client

@@ -18,8 +18,9 @@ use std::error::Error;
 use std::process::Stdio;
 
 use babelqueue::local::{LocalServer, LocalSqs, Operation};
-use tokio::io::AsyncReadExt as _;
 use tokio::process::Command;
+
+use self::measure::{finish, runtime};
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -39,15 +40,6 @@ fn main() -> Result<()> {
         }
         _ => Err("give nothing".into()),
     }
-}
-
-fn runtime(threads: &str) -> std::io::Result<tokio::runtime::Runtime> {
-    match threads {
-        "one" => tokio::runtime::Builder::new_current_thread(),
-        _ => tokio::runtime::Builder::new_multi_thread(),
-    }
-    .enable_all()
-    .build()
 }
 
 /// The server that all are measured against; in this process, which is not measured.
@@ -72,18 +64,12 @@ impl Bench {
 
     /// Runs one measurement: the numbers that the child prints.
     async fn run(&self, mode: &str, threads: &str, count: usize) -> Result<Vec<f64>> {
-        let mut child = Command::new(std::env::current_exe()?)
+        let child = Command::new(std::env::current_exe()?)
             .args(["child", mode, threads, &self.url, &count.to_string()])
             .stdout(Stdio::piped())
             .kill_on_drop(true)
             .spawn()?;
-        let mut text = String::new();
-        if let Some(stdout) = &mut child.stdout {
-            stdout.read_to_string(&mut text).await?;
-        }
-        child.wait().await?;
-        let numbers = text.split_whitespace().map(str::parse);
-        Ok(numbers.collect::<std::result::Result<_, _>>()?)
+        finish(child).await
     }
 }
 
