@@ -1,12 +1,10 @@
 //! [`LambdaConsumer`]: what a function builds once and calls for every event.
 
 use std::convert::Infallible;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
 use aws_lambda_events::sqs::SqsBatchResponse;
-use futures_util::FutureExt as _;
 use lambda_runtime::LambdaEvent;
 use tokio::time::{Instant, timeout_at};
 use tracing::Instrument as _;
@@ -18,7 +16,8 @@ use super::retries::Retries;
 use super::run::Run;
 use super::watch::Watched;
 use crate::invocation::Invocation;
-use crate::pipeline::{Clock, Dispatch, Panicked};
+use crate::panics::fenced_async;
+use crate::pipeline::{Clock, Dispatch};
 
 /// The same handlers as behind a queue, behind AWS Lambda: an SQS event in, the messages that have
 /// failed out (SPEC part 4). Cheap to clone; invocations that overlap know nothing of each other.
@@ -177,12 +176,10 @@ impl Inner {
         let delays = self
             .retries
             .apply(&fates, &sources, unknown, invocation.elapsed());
-        let delays = AssertUnwindSafe(limits.bounded(delays)).catch_unwind();
-        match delays.await {
+        match fenced_async(limits.bounded(delays)).await {
             Ok(Some(())) => {}
             Ok(None) => tracing::warn!("no time was left to set the delays of failed messages"),
-            Err(panic) => {
-                let panicked = Panicked::with(&*panic);
+            Err(panicked) => {
                 tracing::error!("setting the delays of failed messages {panicked}");
             }
         }
@@ -192,8 +189,7 @@ impl Inner {
     async fn call(&self, hook: &Option<Hook>, name: &str, of: &Invocation, limits: Limits) {
         let Some(hook) = hook else { return };
         let call = limits.bounded(hook(of.clone()));
-        if let Err(panic) = AssertUnwindSafe(call).catch_unwind().await {
-            let panicked = Panicked::with(&*panic);
+        if let Err(panicked) = fenced_async(call).await {
             tracing::error!("{name} {panicked}");
         }
     }

@@ -1,7 +1,6 @@
 //! Which delay a failed message gets, by the consumer's settings and by what was said of it, at
 //! the end of an invocation (SPEC §4.7, §4.11).
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -13,7 +12,7 @@ use super::fate::{Fate, Fates};
 use super::queues::Source;
 use super::visibility::{self, Change, Refused};
 use crate::invocation::RetryOptions;
-use crate::pipeline::Panicked;
+use crate::panics::fenced;
 use crate::policy::WireDelay;
 
 /// The policy, and what a consumer remembers of it over its invocations.
@@ -152,15 +151,13 @@ impl Retries {
             return None;
         };
         *self.backoff.get_or_init(|| {
-            let read = catch_unwind(AssertUnwindSafe(|| {
+            let read = fenced(|| {
                 provider()
                     .map_err(RetryBackoffError::Provider)
                     .and_then(|setting| setting.validate())
-            }));
-            let read = read.unwrap_or_else(|panic| {
-                let panicked = Panicked::with(&*panic);
-                Err(RetryBackoffError::Provider(panicked.into()))
             });
+            let read =
+                read.unwrap_or_else(|panicked| Err(RetryBackoffError::Provider(panicked.into())));
             read.unwrap_or_else(|error| {
                 let error = crate::pipeline::error_text(&error);
                 tracing::error!(error, "the retry backoff is off");

@@ -13,9 +13,12 @@ use futures_util::StreamExt as _;
 use futures_util::stream;
 
 use super::queues::Source;
+use crate::aws::convert::sort_answer;
 
 /// Most entries of a call.
 const BATCH: usize = 10;
+
+const OPERATION: &str = "ChangeMessageVisibilityBatch";
 
 /// Most calls at a time.
 const CALLS: usize = 10;
@@ -125,17 +128,25 @@ async fn call(client: Client, url: String, changes: Vec<Change>, denied: &Atomic
                 .collect();
         }
         Ok(answer) => {
-            for (position, change) in changes.iter().enumerate() {
-                let id = position.to_string();
-                let failed = answer.failed().iter().find(|entry| entry.id == id);
-                if answer.successful().iter().any(|entry| entry.id == id) {
-                    result.applied.push((change.attempt, change.seconds));
-                } else {
-                    result.refused.push(Refused {
-                        message_id: change.message_id.clone(),
-                        code: failed.map_or("NoResult", |entry| &entry.code).to_owned(),
-                        message: failed.and_then(|entry| entry.message.clone()),
-                    });
+            let failed = answer.failed.into_iter().map(|entry| {
+                let refusal = (entry.code, entry.message);
+                (entry.id, Err(refusal))
+            });
+            let successful = answer
+                .successful
+                .into_iter()
+                .map(|entry| (entry.id, Ok(())));
+            let results = sort_answer(OPERATION, changes.len(), failed.chain(successful), || {
+                Err(("NoResult".to_owned(), None))
+            });
+            for (change, entry) in changes.into_iter().zip(results) {
+                match entry {
+                    Ok(()) => result.applied.push((change.attempt, change.seconds)),
+                    Err((code, message)) => result.refused.push(Refused {
+                        message_id: change.message_id,
+                        code,
+                        message,
+                    }),
                 }
             }
         }

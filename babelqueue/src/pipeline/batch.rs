@@ -2,15 +2,13 @@
 //! idempotency guard and to its own settlement; in the middle they wait for each other and share
 //! the call.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::{Mutex, PoisonError};
 
-use futures_util::FutureExt as _;
 use futures_util::future::{join, join_all};
 use tokio::sync::{mpsc, oneshot};
 use tracing::Instrument as _;
 
-use super::failure::Panicked;
+use super::failure::fenced_async;
 use super::layers::Place;
 use super::prepared::Prepared;
 use super::process::Pipeline;
@@ -124,10 +122,9 @@ impl Pipeline {
                 None => self.handling.run_batch(handler, deliveries).await,
             }
         };
-        let call = AssertUnwindSafe(call).catch_unwind().instrument(span);
+        let call = fenced_async(call).instrument(span);
         let results = batch.scope(call).await;
-        results.unwrap_or_else(|panic| {
-            let panicked = Panicked::with(&*panic);
+        results.unwrap_or_else(|panicked| {
             HandlerError::of_kind(ErrorKind::Panic, panicked)
                 .repeated(messages)
                 .into_iter()

@@ -10,6 +10,7 @@ mod copy;
 mod counters;
 mod dispatch;
 mod failure;
+mod finish;
 pub(crate) mod foreign;
 mod handling;
 mod intake;

@@ -2,16 +2,14 @@
 //! and one message at a time, so that a bad pointer harms no other (SPEC §4.10).
 
 use std::collections::BTreeMap;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use futures_util::FutureExt as _;
 use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 
 use super::attribute::Attribute;
-use super::failure::Panicked;
+use super::failure::fenced_async;
 use super::intake::{Opened, open};
 use super::layers::Place;
 use super::process::{Cause, Pipeline};
@@ -142,8 +140,7 @@ impl Payloads {
     async fn fetch(&self, pointer: Pointer) -> Result<(Object, String), PayloadError> {
         // The semaphore is never closed.
         let _place = self.places.acquire().await;
-        let fetch = AssertUnwindSafe(self.retrieval.fetch(&pointer)).catch_unwind();
-        let fetched = fetch.await;
+        let fetched = fenced_async(self.retrieval.fetch(&pointer)).await;
         let location = pointer.location;
         match fetched {
             Ok(text) => {
@@ -155,9 +152,9 @@ impl Payloads {
                 };
                 Ok((object, text))
             }
-            Err(panic) => Err(PayloadError::Unavailable {
+            Err(panicked) => Err(PayloadError::Unavailable {
                 location,
-                source: Panicked::with(&*panic).into(),
+                source: panicked.into(),
             }),
         }
     }
@@ -169,10 +166,9 @@ impl Payloads {
         Some(Box::pin(async move {
             let _place = places.acquire().await;
             let location = &object.location;
-            let delete = AssertUnwindSafe(retrieval.delete(location)).catch_unwind();
-            let deleted = delete
+            let deleted = fenced_async(retrieval.delete(location))
                 .await
-                .unwrap_or_else(|panic| Err(StoreError::failed(Panicked::with(&*panic))));
+                .unwrap_or_else(|panicked| Err(StoreError::failed(panicked)));
             if let Err(error) = deleted {
                 let error = chain_text(&error);
                 tracing::warn!(%location, error, "the object of a deleted message stays");
@@ -221,7 +217,7 @@ impl Pipeline {
         let opened = self.follow(&mut record, found).await;
         let mut processed = match self.sort(&record, opened) {
             Ok(delivery) => self.route(&record, delivery, Place::Alone).await,
-            Err(opened) => self.unhandled(*self.refuse(&record, *opened)),
+            Err(opened) => self.refuse(&record, *opened),
         };
         processed.offloaded = record.offloaded;
         processed

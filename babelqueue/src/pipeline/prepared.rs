@@ -83,11 +83,7 @@ impl Pipeline {
         let Prepared { record, looked } = prepared;
         match looked {
             Looked::Delivery(delivery) => self.route(&record, delivery, place).await,
-            Looked::Refused(opened) => match *opened {
-                #[cfg(feature = "payload-store")]
-                Opened::Pointer(found) => Box::pin(self.process_pointer(record, *found)).await,
-                opened => self.unhandled(*self.refuse(&record, opened)),
-            },
+            Looked::Refused(opened) => self.not_opened(record, opened).await,
             Looked::Panicked(panicked) => {
                 let subject = super::process::subject(&record, None);
                 self.reporter

@@ -1,5 +1,5 @@
-//! One message from record to settlement: the stages put together, user code fenced in. Decides
-//! by [`settle`]; what comes out is for the driver to perform.
+//! One message from record to settlement: the stages put together, user code fenced in.
+//! What comes out is for the driver to perform.
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
@@ -11,8 +11,7 @@ use tracing::Instrument as _;
 
 use super::clock::Clock;
 use super::failure::{
-    OutcomeError, Panicked, UnknownUrnError, VersionGateError, fenced, fenced_async,
-    short_type_name,
+    OutcomeError, Panicked, UnknownUrnError, VersionGateError, fenced_async, short_type_name,
 };
 use super::foreign::Decode;
 use super::handling::Handling;
@@ -26,10 +25,8 @@ use crate::BoxFuture;
 use crate::context::{Context, Delivery};
 use crate::envelope::Envelope;
 use crate::fields;
-use crate::handler::{ErrorKind, HandlerError, HandlerResult, Outcome};
-use crate::policy::{
-    Action, Backoff, Event, HookResult, Pause, ReportKind, Rules, WireDelay, settle,
-};
+use crate::handler::{ErrorKind, HandlerError, HandlerResult};
+use crate::policy::{Backoff, Event, HookResult, ReportKind, Rules, WireDelay};
 use crate::telemetry::{Failure, Observer, Processing};
 
 /// The unknown-URN hook.
@@ -38,10 +35,6 @@ pub(crate) type UnknownHook =
 
 /// The caller's own pause, over the backoff: by the reconciled attempts.
 pub(crate) type ReleaseDelay = Arc<dyn Fn(u64) -> Duration + Send + Sync>;
-
-/// The pause of a failed message whose `release_delay` panicked: SQS's own default for one that
-/// nobody settles. None at all would make a hot loop of it.
-const FALLBACK_DELAY: Duration = Duration::from_secs(30);
 
 /// What the pipeline must know of the dead-letter queue.
 #[derive(Debug)]
@@ -76,14 +69,6 @@ pub(crate) struct Pipeline {
     pub(crate) clock: Clock,
 }
 
-/// How far a message came without waiting.
-enum Begun {
-    Delivery(Delivery),
-    Ended(Box<Processed>),
-    #[cfg(feature = "payload-store")]
-    Pointer(Box<super::payloads::Found>),
-}
-
 /// The error that goes with an event: into reports and into the dead letter.
 #[derive(Clone, Copy)]
 pub(super) struct Cause<'a> {
@@ -108,30 +93,24 @@ impl Pipeline {
     /// The record is boxed, by the driver or here: its room in the future would be moved around.
     pub(crate) async fn process(&self, record: impl Into<Box<Record>>) -> Processed {
         let mut record = record.into();
-        match self.begin(&mut record) {
-            Begun::Delivery(delivery) => self.route(&record, delivery, Place::Alone).await,
-            Begun::Ended(processed) => self.unhandled(*processed),
+        match self.look(&mut record) {
+            Ok(delivery) => self.route(&record, delivery, Place::Alone).await,
+            Err(opened) => self.not_opened(record, opened).await,
+        }
+    }
+
+    /// The rest of the way of a message that is no delivery yet, or never.
+    pub(super) async fn not_opened(&self, record: Box<Record>, opened: Box<Opened>) -> Processed {
+        match *opened {
             #[cfg(feature = "payload-store")]
-            Begun::Pointer(found) => Box::pin(self.process_pointer(record, *found)).await,
+            Opened::Pointer(found) => Box::pin(self.process_pointer(record, *found)).await,
+            opened => self.refuse(&record, opened),
         }
     }
 
-    /// The part that waits for nothing, apart from the future for its room: the delivery that a
-    /// handler may have, or the end of a message that none gets.
-    fn begin(&self, record: &mut Record) -> Begun {
-        match self.look(record) {
-            Ok(delivery) => Begun::Delivery(delivery),
-            Err(opened) => match *opened {
-                #[cfg(feature = "payload-store")]
-                Opened::Pointer(found) => Begun::Pointer(found),
-                opened => Begun::Ended(self.refuse(record, opened)),
-            },
-        }
-    }
-
-    /// The end of a message that no handler may have.
-    pub(super) fn refuse(&self, record: &Record, opened: Opened) -> Box<Processed> {
-        Box::new(match opened {
+    /// The end of a message that no handler may have, which telemetry is told of.
+    pub(super) fn refuse(&self, record: &Record, opened: Opened) -> Processed {
+        self.unhandled(match opened {
             #[cfg(feature = "payload-store")]
             Opened::Unfollowed { body, error } => self.unfollowed(record, body, &error),
             // It is to be followed, and nothing to refuse.
@@ -364,114 +343,6 @@ impl Pipeline {
             Event::UnknownUrn { hook },
             Some(cause),
         )
-    }
-
-    /// Decides, reports, and prepares what the driver performs.
-    pub(super) fn finish(
-        &self,
-        record: &Record,
-        seen: Seen,
-        event: Event<'_>,
-        cause: Option<Cause<'_>>,
-    ) -> Processed {
-        let decision = settle(&self.rules, event);
-        let ending = ending(event);
-        // A failed hook has been reported when it ran.
-        for kind in decision
-            .reports
-            .iter()
-            .filter(|kind| **kind != ReportKind::Hook)
-        {
-            if let Some(cause) = cause {
-                let subject = Subject {
-                    settlement: Some(decision.action.as_str()),
-                    ..subject(record, seen.envelope())
-                };
-                self.reporter.report(*kind, subject, cause.error);
-            }
-        }
-        // Whoever set a strategy is told all the same that it was used.
-        if let (Event::UnknownUrn { .. }, [], Some(strategy)) =
-            (event, decision.reports, self.rules.unknown_urn)
-        {
-            tracing::warn!(
-                { fields::URN } = seen.envelope().map(Envelope::urn),
-                { fields::QUEUE } = &*self.queue,
-                { fields::MESSAGE_ID } = record.message_id,
-                { fields::STRATEGY } = strategy.as_str(),
-                "no handler takes this URN"
-            );
-        }
-        let settlement = match decision.action {
-            Action::Delete => Settlement::Delete,
-            Action::Leave => Settlement::Leave,
-            Action::Release(pause) => {
-                let stated = matches!(pause, Pause::Given(_));
-                Settlement::release(self.pause(pause, record, &seen), stated)
-            }
-            Action::DeadLetter(kind) => self.copy(kind, record, &seen, cause),
-        };
-        Processed::new(settlement, ending, seen)
-    }
-
-    /// How long a released message pauses (SPEC §2.12).
-    fn pause(&self, pause: Pause, record: &Record, seen: &Seen) -> WireDelay {
-        let attempts = match seen {
-            Seen::Delivery(delivery) => delivery.context().attempts(),
-            _ => 0,
-        };
-        let receives = record.receives();
-        if receives.is_none() {
-            tracing::warn!(
-                queue = &*self.queue,
-                message_id = record.message_id,
-                "SQS did not tell the receive count: the attempts of this message cannot advance"
-            );
-        }
-        let delay = match pause {
-            Pause::Given(delay) => WireDelay::given(delay),
-            Pause::Policy => {
-                let n = receives.unwrap_or(attempts.saturating_add(1));
-                fenced(|| self.retry_delay(n, attempts)).unwrap_or_else(|panicked| {
-                    let subject = subject(record, seen.envelope());
-                    self.reporter
-                        .report(ReportKind::Handler, subject, &panicked);
-                    WireDelay::given(FALLBACK_DELAY)
-                })
-            }
-        };
-        if delay.altered {
-            tracing::warn!(
-                queue = &*self.queue,
-                message_id = record.message_id,
-                seconds = delay.seconds,
-                "the delay was out of range and has been clamped"
-            );
-        }
-        delay
-    }
-
-    /// What the retry policy says after receive `n`, with so many attempts before.
-    pub(crate) fn retry_delay(&self, n: u64, attempts: u64) -> WireDelay {
-        match &self.release_delay {
-            Some(release_delay) => WireDelay::given(release_delay(attempts)),
-            None => WireDelay::computed(self.backoff.delay_seconds(n, fastrand::f64())),
-        }
-    }
-}
-
-fn ending(event: Event<'_>) -> Ending {
-    match event {
-        Event::Handled {
-            result: Ok(Outcome::Done),
-            ..
-        } => Ending::Handled,
-        Event::Handled {
-            result: Ok(Outcome::Discard),
-            ..
-        } => Ending::Discarded,
-        Event::Handled { .. } => Ending::Failed,
-        _ => Ending::Unhandled,
     }
 }
 
