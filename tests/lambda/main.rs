@@ -5,8 +5,10 @@
 mod answers;
 mod backoff;
 mod batches;
+mod build;
 mod capture;
 mod deadline;
+mod docs;
 mod examples;
 mod fifo;
 mod fixtures;
@@ -15,3 +17,4 @@ mod large_payloads;
 mod logs;
 mod settlements;
 mod support;
+mod types;

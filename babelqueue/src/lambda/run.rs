@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
-use futures_util::stream::{self, FuturesUnordered};
+use futures_util::stream::FuturesUnordered;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
 use tracing::Instrument as _;
@@ -16,10 +16,10 @@ use super::fate::{Fate, Fates, group_of};
 use super::plan::{Call, plan};
 use super::prepare::{Job, prepare, station};
 use super::queues::Source;
-use crate::aws::bury;
 use crate::invocation::Invocation;
 use crate::pipeline::{DeadLetterMessage, Panicked, Processed, Settlement, Subject};
 use crate::policy::ReportKind;
+use crate::telemetry::Settled;
 use crate::{BoxError, BoxFuture};
 
 /// The deadline came before the handler's end.
@@ -80,8 +80,8 @@ impl<'a> Run<'a> {
     }
 
     /// Runs to the end, or to the deadline.
-    pub(super) async fn finish(mut self) -> (Fates<'a>, Vec<Option<Arc<Source>>>) {
-        self.prepare().await;
+    pub(super) async fn finish(mut self) -> (Fates<'a>, Vec<Option<Job>>) {
+        self.prepare();
         self.plan();
         let mut is_cut = false;
         loop {
@@ -102,22 +102,20 @@ impl<'a> Run<'a> {
                 () = at(end) => break,
             }
         }
-        let sources = self.jobs.into_iter().map(|job| Some(job?.source)).collect();
-        (self.fates, sources)
+        (self.fates, self.jobs)
     }
 
-    async fn prepare(&mut self) {
-        let (inner, invocation, limits) = (self.inner, self.invocation, self.limits);
-        let prepare = |record: &'a EventRecord| async move {
-            let job = prepare(inner, invocation, record);
-            match limits.cut {
-                None => Some(job.await),
-                Some(cut) => tokio::time::timeout_at(cut, job).await.ok(),
-            }
+    fn prepare(&mut self) {
+        let job = |record| {
+            let in_time = !self.is_over();
+            in_time.then(|| prepare(self.inner, self.invocation, record))
         };
-        let bound = inner.options.concurrency;
-        let jobs = stream::iter(self.records).map(prepare).buffered(bound);
-        self.jobs = jobs.collect().await;
+        self.jobs = self.records.iter().map(job).collect();
+    }
+
+    /// Nothing is begun any more.
+    fn is_over(&self) -> bool {
+        self.limits.cut.is_some_and(|cut| cut <= Instant::now())
     }
 
     fn plan(&mut self) {
@@ -138,7 +136,7 @@ impl<'a> Run<'a> {
 
     fn start_calls(&mut self) {
         while self.tasks.len() < self.inner.options.concurrency {
-            if self.limits.cut.is_some_and(|cut| cut <= Instant::now()) {
+            if self.is_over() {
                 return;
             }
             let Some(call) = self.ready.pop_front() else {
@@ -161,7 +159,9 @@ impl<'a> Run<'a> {
                 continue;
             };
             match job.prepared.take() {
-                Some(Ok(one)) => {
+                Some(Ok(mut one)) => {
+                    // A claim of this delivery must not outlive the invocation.
+                    one.set_visible_after(self.invocation.remaining());
                     source.get_or_insert_with(|| Arc::clone(&job.source));
                     self.members[call].push(record);
                     prepared.push(one);
@@ -232,6 +232,9 @@ impl<'a> Run<'a> {
     }
 
     fn settle(&mut self, record: usize, processed: Processed) {
+        if let Some(job) = &mut self.jobs[record] {
+            job.handled = processed.handled;
+        }
         let fate = match processed.settlement {
             Settlement::Delete => Fate::Done,
             Settlement::Leave => Fate::Left,
@@ -255,7 +258,8 @@ impl<'a> Run<'a> {
             };
             if let Some(job) = &self.jobs[record] {
                 let source = Arc::clone(&job.source);
-                let send = async move { (record, send(&source, message).await) };
+                let settled = Settled::of(std::iter::once(&job.handled));
+                let send = async move { (record, settled.scope(source.bury(message)).await) };
                 self.sends.push(Box::pin(send));
             }
         }
@@ -363,13 +367,6 @@ impl<'a> Run<'a> {
         };
         source.pipeline.reporter.report(kind, subject, error);
     }
-}
-
-async fn send(source: &Source, message: DeadLetterMessage) -> Result<(), BoxError> {
-    let Some(client) = &source.client else {
-        return Err("the consumer has no client".into());
-    };
-    bury(client, source.dead_letter_url.clone(), message).await
 }
 
 async fn at(time: Option<Instant>) {
