@@ -11,9 +11,7 @@ use serde_json::json;
 use tracing::Level;
 
 use crate::capture::Capture;
-use crate::support::{
-    Bench, Lab, SECOND, consumer, does, event, failures, many_does, record, tasks,
-};
+use crate::support::{Bench, Lab, consumer, does, event, failures, many_does, record, tasks};
 
 /// Without jitter.
 fn plain() -> RetryBackoff {

@@ -15,6 +15,7 @@ mod fixtures;
 mod foreign;
 mod large_payloads;
 mod logs;
+mod panics;
 mod settlements;
 mod support;
 mod types;

@@ -38,6 +38,8 @@ pub(super) struct Run<'a> {
     calls: Vec<Call>,
     /// For each call, how many others it waits for.
     waits: Vec<usize>,
+    /// For each call, those that wait for it.
+    followers: Vec<Vec<usize>>,
     /// For each call, the records that it runs.
     members: Vec<Vec<usize>>,
     /// For each call, how many of them have no end yet.
@@ -67,6 +69,7 @@ impl<'a> Run<'a> {
             jobs: Vec::new(),
             calls: Vec::new(),
             waits: Vec::new(),
+            followers: Vec::new(),
             members: Vec::new(),
             open: Vec::new(),
             call_of: vec![0; records.len()],
@@ -121,7 +124,11 @@ impl<'a> Run<'a> {
     fn plan(&mut self) {
         let stations: Vec<_> = self.records.iter().zip(&self.jobs).map(station).collect();
         self.calls = plan(&stations);
+        self.followers = vec![Vec::new(); self.calls.len()];
         for (at, call) in self.calls.iter().enumerate() {
+            for before in &call.after {
+                self.followers[*before].push(at);
+            }
             for record in &call.records {
                 self.call_of[*record] = at;
             }
@@ -298,12 +305,10 @@ impl<'a> Run<'a> {
     }
 
     fn complete(&mut self, call: usize) {
-        for later in 0..self.calls.len() {
-            if self.calls[later].after.contains(&call) {
-                self.waits[later] -= 1;
-                if self.waits[later] == 0 {
-                    self.ready.push_back(later);
-                }
+        for later in std::mem::take(&mut self.followers[call]) {
+            self.waits[later] -= 1;
+            if self.waits[later] == 0 {
+                self.ready.push_back(later);
             }
         }
     }
