@@ -27,7 +27,7 @@ const LONGEST: Duration = Duration::from_secs(30);
 
 const EVENT: &str = include_str!("../../tests/lambda/events/fifo.json");
 
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
+type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
