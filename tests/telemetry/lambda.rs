@@ -125,6 +125,16 @@ async fn the_calls_of_a_function_are_measured_and_point_to_their_messages() {
         .map(|call| (format!("messaging.operation.name={call}"), 1.0));
     assert_eq!(calls, expected.into());
 
+    for (counter, expected) in [
+        ("messaging.client.consumed.messages", 4.0),
+        ("babelqueue.consumer.retries", 2.0),
+        ("babelqueue.consumer.releases", 2.0),
+        ("babelqueue.consumer.dead_letters", 1.0),
+    ] {
+        let counted = bench.metric(counter);
+        assert_eq!(counted.values().sum::<f64>(), expected, "{counter}");
+    }
+
     let settled = bench.named("settle orders");
     let of = |call: &str| {
         let is = |span: &&_| attribute(span, "messaging.operation.name").as_deref() == Some(call);
@@ -194,4 +204,6 @@ async fn an_event_of_lambda_carries_its_traces_on() {
     );
     let handled = bench.metric("babelqueue.consumer.handled");
     assert_eq!(handled.values().sum::<f64>(), 2.0, "{handled:?}");
+    let left = bench.metric("babelqueue.consumer.left");
+    assert_eq!(left.values().sum::<f64>(), 1.0, "the queue brings it again");
 }

@@ -26,6 +26,7 @@ pub(super) struct Job {
 /// Prepares a record; nothing is done about it yet.
 pub(super) fn prepare(inner: &Inner, invocation: &Invocation, record: &EventRecord) -> Job {
     let source = inner.queues.source(&record.arn);
+    source.counters.received.one();
     #[cfg(feature = "idempotency")]
     let mut delivery = crate::pipeline::DeliveryNumber::default();
     let prepared = body_of(record).map(|body| {

@@ -30,6 +30,7 @@ pub(super) struct Queues {
 pub(super) struct Source {
     pub(super) fifo: bool,
     pub(super) pipeline: Pipeline,
+    pub(super) counters: Arc<Counters>,
     settings: Settings,
     template: Option<Client>,
     arn: Option<QueueArn>,
@@ -103,14 +104,16 @@ impl Queues {
         });
         let queue = text.rsplit(':').next().unwrap_or_default();
         let observer = self.settings.telemetry.observer(queue);
+        let counters = Arc::new(Counters::observed(&observer));
         Source {
             fifo: is_fifo(queue),
             pipeline: self.settings.clone().pipeline(
                 queue.into(),
                 Arc::clone(&self.handling),
                 dead_letter_url.as_deref(),
-                Arc::new(Counters::observed(&observer)),
+                Arc::clone(&counters),
             ),
+            counters,
             settings: self.settings.clone(),
             template: self.template.clone(),
             arn,

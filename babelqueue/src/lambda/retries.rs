@@ -82,9 +82,11 @@ impl Retries {
                 continue;
             };
             let Some(seconds) = self.seconds(record, fate, source, elapsed) else {
+                source.counters.left.one();
                 continue;
             };
             if source.fifo {
+                source.counters.left.one();
                 if !self.warned_of_fifo.swap(true, Ordering::Relaxed) {
                     tracing::warn!(
                         "messages of a FIFO queue come again after its visibility timeout: a \
@@ -94,6 +96,7 @@ impl Retries {
                 continue;
             }
             if !source.has_client() && source.has_arn() {
+                source.counters.left.one();
                 if !self.warned_of_client.swap(true, Ordering::Relaxed) {
                     tracing::warn!(
                         "a handler asked for a delay, and the consumer has no client to set it \

@@ -17,7 +17,7 @@ use super::plan::{Call, plan};
 use super::prepare::{Job, prepare, station};
 use super::queues::Source;
 use crate::invocation::Invocation;
-use crate::pipeline::{DeadLetterMessage, Panicked, Processed, Settlement, Subject};
+use crate::pipeline::{DeadLetterMessage, Ending, Panicked, Processed, Settlement, Subject};
 use crate::policy::ReportKind;
 use crate::telemetry::Settled;
 use crate::{BoxError, BoxFuture};
@@ -241,6 +241,11 @@ impl<'a> Run<'a> {
     fn settle(&mut self, record: usize, processed: Processed) {
         if let Some(job) = &mut self.jobs[record] {
             job.handled = processed.handled;
+            if let (Ending::Failed, Settlement::Release { .. }) =
+                (processed.ending, &processed.settlement)
+            {
+                job.source.counters.retried.one();
+            }
         }
         let fate = match processed.settlement {
             Settlement::Delete => Fate::Done,
@@ -273,17 +278,15 @@ impl<'a> Run<'a> {
     }
 
     fn on_sent(&mut self, record: usize, sent: Result<(), BoxError>) {
-        let fate = match sent {
-            Ok(()) => Fate::Done,
-            Err(error) => {
-                if let Some(job) = &self.jobs[record] {
-                    let source = Arc::clone(&job.source);
-                    self.report(&source, ReportKind::DeadLetter, record, &*error);
-                }
-                Fate::Left
+        let job = self.jobs[record].as_ref();
+        match (&sent, job.map(|job| Arc::clone(&job.source))) {
+            (Ok(()), Some(source)) => source.counters.dead_lettered.one(),
+            (Err(error), Some(source)) => {
+                self.report(&source, ReportKind::DeadLetter, record, &**error);
             }
-        };
-        self.end(record, fate);
+            (_, None) => {}
+        }
+        self.end(record, sent.map_or(Fate::Left, |()| Fate::Done));
     }
 
     /// A record of a running call has come to its end.

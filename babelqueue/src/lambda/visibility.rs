@@ -71,6 +71,7 @@ pub(super) async fn apply(changes: Vec<Change>, mut refused: Vec<Refused>, denie
             let refuse =
                 |change: &Change| Refused::new(&change.message_id, "InvalidEventSourceARN");
             refused.extend(changes.iter().map(refuse));
+            source.counters.left.add(changes.len());
             continue;
         };
         let mut changes = changes.drain(..).peekable();
@@ -94,54 +95,30 @@ struct Applied {
     refused: Vec<Refused>,
 }
 
+/// Code and text of a refusal.
+type Refusal = (String, Option<String>);
+
 async fn call(place: &Place, changes: Vec<Change>, denied: &AtomicBool) -> Applied {
-    let mut result = Applied::default();
-    if denied.load(Ordering::Relaxed) {
-        let refuse = |change: &Change| Refused::new(&change.message_id, "AccessDenied");
-        result.refused = changes.iter().map(refuse).collect();
-        return result;
-    }
-    let entry = |(position, change): (usize, &Change)| {
-        let entry = ChangeMessageVisibilityBatchRequestEntry::builder().id(position.to_string());
-        let entry = entry.receipt_handle(&change.receipt_handle);
-        entry.visibility_timeout(change.seconds).build().ok()
+    let results = if denied.load(Ordering::Relaxed) {
+        vec![Err(("AccessDenied".to_owned(), None)); changes.len()]
+    } else {
+        send(place, &changes).await
     };
-    let entries = changes.iter().enumerate().filter_map(entry).collect();
-    let settled = Settled::of(changes.iter().map(|change| &change.handled));
-    match settled.scope(place.change(entries)).await {
-        Err(error) => {
-            let code = error.code().unwrap_or("CallFailed").to_owned();
-            let message = crate::pipeline::error_text(&error);
-            result.refused = changes
-                .iter()
-                .map(|change| Refused {
-                    message_id: change.message_id.clone(),
-                    code: code.clone(),
-                    message: Some(message.clone()),
-                })
-                .collect();
-        }
-        Ok(answer) => {
-            let failed = answer.failed.into_iter().map(|entry| {
-                let refusal = (entry.code, entry.message);
-                (entry.id, Err(refusal))
-            });
-            let successful = answer
-                .successful
-                .into_iter()
-                .map(|entry| (entry.id, Ok(())));
-            let results = sort_answer(OPERATION, changes.len(), failed.chain(successful), || {
-                Err(("NoResult".to_owned(), None))
-            });
-            for (change, entry) in changes.into_iter().zip(results) {
-                match entry {
-                    Ok(()) => result.applied.push((change.attempt, change.seconds)),
-                    Err((code, message)) => result.refused.push(Refused {
-                        message_id: change.message_id,
-                        code,
-                        message,
-                    }),
-                }
+    let mut result = Applied::default();
+    for (change, entry) in changes.into_iter().zip(results) {
+        let counters = &change.source.counters;
+        match entry {
+            Ok(()) => {
+                counters.released.one();
+                result.applied.push((change.attempt, change.seconds));
+            }
+            Err((code, message)) => {
+                counters.left.one();
+                result.refused.push(Refused {
+                    message_id: change.message_id,
+                    code,
+                    message,
+                });
             }
         }
     }
@@ -159,6 +136,32 @@ async fn call(place: &Place, changes: Vec<Change>, denied: &AtomicBool) -> Appli
         );
     }
     result
+}
+
+async fn send(place: &Place, changes: &[Change]) -> Vec<Result<(), Refusal>> {
+    let entry = |(position, change): (usize, &Change)| {
+        let entry = ChangeMessageVisibilityBatchRequestEntry::builder().id(position.to_string());
+        let entry = entry.receipt_handle(&change.receipt_handle);
+        entry.visibility_timeout(change.seconds).build().ok()
+    };
+    let entries = changes.iter().enumerate().filter_map(entry).collect();
+    let settled = Settled::of(changes.iter().map(|change| &change.handled));
+    match settled.scope(place.change(entries)).await {
+        Err(error) => {
+            let code = error.code().unwrap_or("CallFailed").to_owned();
+            let message = crate::pipeline::error_text(&error);
+            vec![Err((code, Some(message))); changes.len()]
+        }
+        Ok(answer) => {
+            let failed = answer.failed.into_iter();
+            let failed = failed.map(|entry| (entry.id, Err((entry.code, entry.message))));
+            let successful = answer.successful.into_iter();
+            let successful = successful.map(|entry| (entry.id, Ok(())));
+            sort_answer(OPERATION, changes.len(), failed.chain(successful), || {
+                Err(("NoResult".to_owned(), None))
+            })
+        }
+    }
 }
 
 fn tell(applied: &[(u64, i32)], refused: &[Refused]) {
