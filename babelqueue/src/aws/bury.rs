@@ -16,7 +16,7 @@ pub(crate) async fn bury(
         .send_message()
         .set_queue_url(queue_url)
         .message_body(message.body)
-        .set_message_attributes(to_sdk(&message.attributes)?)
+        .set_message_attributes(to_sdk(message.attributes)?)
         .set_message_group_id(message.group_id)
         .set_message_deduplication_id(message.deduplication_id);
     Box::pin(call.send()).await?;

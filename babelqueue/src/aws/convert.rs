@@ -7,6 +7,7 @@ use aws_sdk_sqs::error::BuildError;
 use aws_sdk_sqs::primitives::Blob;
 use aws_sdk_sqs::types::{Message, MessageAttributeValue, MessageSystemAttributeName};
 
+use crate::envelope::CONTRACT_ATTRIBUTES;
 use crate::lease::Lease;
 use crate::pipeline::{Attribute, DeliveryNumber, Record, Value};
 
@@ -63,21 +64,22 @@ fn from_sdk(attributes: HashMap<String, MessageAttributeValue>) -> Vec<Attribute
 
 /// As the SDK sends them; `None` when there are none, so that the request has no such field.
 pub(crate) fn to_sdk(
-    attributes: &[Attribute],
+    attributes: impl IntoIterator<Item = Attribute>,
 ) -> Result<Option<HashMap<String, MessageAttributeValue>>, BuildError> {
-    let convert = |attribute: &Attribute| -> Result<_, BuildError> {
-        let builder = MessageAttributeValue::builder().data_type(&*attribute.data_type);
-        let value = match &attribute.value {
+    let mut converted = HashMap::new();
+    for attribute in attributes {
+        let builder = MessageAttributeValue::builder().data_type(attribute.data_type);
+        let value = match attribute.value {
             Value::Text(text) => builder.string_value(text),
-            Value::Binary(bytes) => builder.binary_value(Blob::new(bytes.clone())),
+            Value::Binary(bytes) => builder.binary_value(Blob::new(bytes)),
         };
-        Ok((attribute.name.as_ref().to_owned(), value.build()?))
-    };
-    if attributes.is_empty() {
-        return Ok(None);
+        if converted.is_empty() {
+            // At once, for what most messages have: growing would hash every name again.
+            converted.reserve(CONTRACT_ATTRIBUTES.len());
+        }
+        converted.insert(attribute.name.into_owned(), value.build()?);
     }
-    let attributes = attributes.iter().map(convert).collect::<Result<_, _>>()?;
-    Ok(Some(attributes))
+    Ok(Some(converted).filter(|converted| !converted.is_empty()))
 }
 
 /// Sorts the answer of a batch call whose entries were numbered from 0, given as what its two

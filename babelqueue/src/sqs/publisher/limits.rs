@@ -59,11 +59,10 @@ pub(super) fn is_legal_id(value: &str) -> bool {
     check_id("", value).is_ok()
 }
 
-/// The contract's attributes as they are projected; a value that SQS refuses is an error.
-pub(super) fn contract_attributes<'a>(
-    projected: impl IntoIterator<Item = envelope::Attribute<'a>>,
-) -> Result<Vec<Attribute>, PublishError> {
-    let mut attributes = Vec::with_capacity(CONTRACT_ATTRIBUTES.len());
+/// Checks the contract's attributes: a value that SQS refuses is an error.
+pub(super) fn check_contract<'a>(
+    projected: impl IntoIterator<Item = &'a envelope::Attribute<'a>>,
+) -> Result<(), PublishError> {
     for attribute in projected {
         if let Some((position, character)) = refused_character(&attribute.value) {
             return Err(PublishError::Character {
@@ -72,10 +71,8 @@ pub(super) fn contract_attributes<'a>(
                 position,
             });
         }
-        let kind = attribute.kind.as_str();
-        attributes.push(Attribute::text(attribute.name, kind, attribute.value));
     }
-    Ok(attributes)
+    Ok(())
 }
 
 /// The caller's headers in the order of their names: empty ones skipped, contract names never

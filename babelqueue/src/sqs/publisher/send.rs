@@ -166,7 +166,8 @@ impl SqsPublisher {
         let (mut attempts, mut unknown) = (0_u32, false);
         loop {
             attempts = attempts.saturating_add(1);
-            let fate = timeout_at(deadline, self.send_one(request)).await;
+            let ends = retry.attempt_ends(Instant::now(), deadline);
+            let fate = timeout_at(ends, self.send_one(request)).await;
             let failure = match fate.unwrap_or_else(|_| Err(Failure::late())) {
                 Ok(accepted) => return Ok(request.published(accepted)),
                 Err(failure) => failure,

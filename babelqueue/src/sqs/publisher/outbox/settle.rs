@@ -34,6 +34,12 @@ impl<R> Pending<R> {
 }
 
 impl<R> Ended<R> {
+    /// Unless it was sent: whether it surely was not.
+    pub(in super::super) fn unsent(&self) -> Option<bool> {
+        let failure = self.fate.as_ref().err()?;
+        Some(failure.refused && !self.unknown)
+    }
+
     /// What the owner is told; with the request, if it may be sent again.
     pub(in super::super) fn into_result(self, queue: &str) -> (R, Settled) {
         let settled = match self.fate {

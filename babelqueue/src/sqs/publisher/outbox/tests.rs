@@ -1,6 +1,7 @@
 //! What goes out when, and in which order.
 
 use super::*;
+use crate::sqs::publisher::content::Content;
 use crate::sqs::publisher::failure::Accepted;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -15,6 +16,7 @@ fn rules(fifo: bool) -> Rules {
         retry: Retry {
             backoff: crate::Backoff::fixed(SECOND),
             max_attempts: None,
+            attempt: None,
             timeout: 30 * SECOND,
         },
         time_runs_from_arrival: true,
@@ -40,14 +42,11 @@ impl Bench {
         for name in names.split_whitespace() {
             let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
             let request = Request {
-                body: String::new(),
-                attributes: Vec::new(),
+                content: Content::default(),
                 delay_seconds: None,
                 group_id: Some(name[..1].to_owned()),
                 deduplication_id: None,
                 size: 10,
-                message_id: name.to_owned(),
-                trace_id: String::new(),
                 #[cfg(feature = "payload-store")]
                 offloading: None,
             };
