@@ -1,7 +1,7 @@
 //! What SQS gets of a message: the body, and the attributes beside it. Pure.
 
 use crate::envelope::{self, Envelope, projection};
-use crate::pipeline::{Attribute, size_of_message};
+use crate::pipeline::Attribute;
 
 #[derive(Clone, Debug)]
 pub(super) enum Content {
@@ -51,21 +51,6 @@ impl Content {
         };
         let projected = projected.into_iter().flatten().map(plain);
         projected.chain(listed.into_iter().flatten())
-    }
-
-    /// What SQS counts, in bytes.
-    pub(super) fn size(&self) -> usize {
-        match self {
-            Self::Envelope(envelope) => {
-                let sizes = projection(envelope);
-                let sizes = sizes.iter().map(|attribute| {
-                    let kind = attribute.kind.as_str();
-                    attribute.name.len() + kind.len() + attribute.value.len()
-                });
-                envelope.body().len() + sizes.sum::<usize>()
-            }
-            Self::Listed(listed) => size_of_message(&listed.body, &listed.attributes),
-        }
     }
 
     /// To change the body, or what stands beside it.

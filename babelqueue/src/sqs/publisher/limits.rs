@@ -59,10 +59,12 @@ pub(super) fn is_legal_id(value: &str) -> bool {
     check_id("", value).is_ok()
 }
 
-/// Checks the contract's attributes: a value that SQS refuses is an error.
+/// Checks the contract's attributes: a value that SQS refuses is an error. Gives what SQS counts of
+/// them, in bytes.
 pub(super) fn check_contract<'a>(
     projected: impl IntoIterator<Item = &'a envelope::Attribute<'a>>,
-) -> Result<(), PublishError> {
+) -> Result<usize, PublishError> {
+    let mut size = 0;
     for attribute in projected {
         if let Some((position, character)) = refused_character(&attribute.value) {
             return Err(PublishError::Character {
@@ -71,8 +73,10 @@ pub(super) fn check_contract<'a>(
                 position,
             });
         }
+        let kind = attribute.kind.as_str();
+        size += attribute.name.len() + kind.len() + attribute.value.len();
     }
-    Ok(())
+    Ok(size)
 }
 
 /// The caller's headers in the order of their names: empty ones skipped, contract names never

@@ -8,7 +8,10 @@ use crate::message::PublishError;
 #[cfg(feature = "payload-store")]
 use super::{builder::Settings, content::Content, limits::add_size_attribute};
 #[cfg(feature = "payload-store")]
-use crate::{digest::sha256_hex, pipeline::Attribute};
+use crate::{
+    digest::sha256_hex,
+    pipeline::{Attribute, size_of_message},
+};
 
 /// Replaces the body of a message over the threshold by a pointer. Pure.
 #[cfg(feature = "payload-store")]
@@ -41,8 +44,8 @@ pub(super) fn offload(
         add_size_attribute(&mut listed.attributes, size)?;
     }
     request.offloading = Some(offload.replace(&mut listed.body));
+    request.size = size_of_message(&listed.body, &listed.attributes);
     request.content = Content::Listed(listed);
-    request.size = request.content.size();
     Ok(())
 }
 

@@ -3,7 +3,6 @@
 use super::*;
 use crate::message::Draft;
 use crate::payload_store::{MemoryPayloadStore, Offload, Pointer, PointerFormat};
-use crate::pipeline::size_of_message;
 use crate::sqs::publisher::builder::Settings;
 use crate::sqs::publisher::request::tests::{frame, made, settings};
 use crate::sqs::publisher::request::{Options, from_encoded};

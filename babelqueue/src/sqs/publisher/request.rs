@@ -13,7 +13,7 @@ use super::limits::{
 use crate::digest::sha256_hex;
 use crate::envelope::{Envelope, projection, projection_of};
 use crate::message::{Draft, PublishError, Published};
-use crate::pipeline::refused_character;
+use crate::pipeline::{refused_character, size_of_message};
 
 /// One message as it goes to SQS.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ impl Request {
             && self.size > allowed
         {
             shed_trace(&listed.body, &mut listed.attributes, allowed);
-            self.size = self.content.size();
+            self.size = size_of_message(&listed.body, &listed.attributes);
         }
         #[cfg(feature = "payload-store")]
         super::offload::offload(self, settings, allowed)?;
@@ -83,7 +83,7 @@ pub(super) fn from_draft(mut draft: Draft, frame: Frame<'_>) -> Result<Request, 
     let mut builder = Envelope::builder(draft.urn)
         .queue(frame.queue.to_owned())
         .lang(frame.settings.lang.clone())
-        .data_json(draft.data);
+        .data_made(Ok(draft.data));
     if let Some(trace_id) = draft.trace_id {
         builder = builder.trace_id(trace_id);
     }
@@ -91,14 +91,14 @@ pub(super) fn from_draft(mut draft: Draft, frame: Frame<'_>) -> Result<Request, 
         builder = builder.meta_extra(key, json);
     }
     let envelope = builder.build()?;
-    check_contract(projection(&envelope).iter())?;
+    let size = envelope.body().len() + check_contract(projection(&envelope).iter())?;
     let options = Options {
         headers: draft.headers,
         delay: draft.delay,
         group_id: draft.group_id,
         deduplication_id: draft.deduplication_id,
     };
-    finish(Content::Envelope(envelope), options, frame)
+    finish(Content::Envelope(envelope), size, options, frame)
 }
 
 /// Makes the request of an encoded envelope, which goes out as it is (relay, SPEC §2.1).
@@ -115,18 +115,19 @@ pub(super) fn from_encoded(
             .unwrap_or_default()
     };
     let (message_id, trace_id) = (value("bq-message-id"), value("bq-trace-id"));
-    check_contract(&projected)?;
+    let size = body.len() + check_contract(&projected)?;
     let content = Content::Listed(Listed {
         body,
         attributes: projected.into_iter().map(plain).collect(),
         message_id,
         trace_id,
     });
-    finish(content, options, frame)
+    finish(content, size, options, frame)
 }
 
 fn finish(
     mut content: Content,
+    mut size: usize,
     options: Options,
     frame: Frame<'_>,
 ) -> Result<Request, PublishError> {
@@ -155,10 +156,11 @@ fn finish(
     if !options.headers.is_empty() {
         let mut listed = content.into_listed();
         add_headers(&mut listed.attributes, options.headers)?;
+        size = size_of_message(&listed.body, &listed.attributes);
         content = Content::Listed(listed);
     }
     Ok(Request {
-        size: content.size(),
+        size,
         content,
         delay_seconds,
         group_id,

@@ -1,7 +1,7 @@
 //! Requests: what goes to SQS, and what is refused before.
 
 use super::*;
-use crate::pipeline::{Value, size_of_message};
+use crate::pipeline::Value;
 use crate::sqs::publisher::retry::Retry;
 
 pub(in crate::sqs::publisher) fn settings(fifo: bool) -> Settings {

@@ -18,8 +18,8 @@ pub use self::builder::BufferedPublisherBuilder;
 pub use self::flush::FlushError;
 
 use self::shared::Shared;
+use super::offload::is_offloaded;
 use super::outbox::Rules;
-use super::request::from_draft;
 use super::send::SqsPublisher;
 use crate::BoxFuture;
 use crate::message::{Draft, Publish, PublishBuilder, PublishError, Published};
@@ -70,11 +70,14 @@ struct Handle {
     shared: Arc<Shared>,
 }
 
+/// A place in the buffer, and so many of its bytes.
+type Room = [OwnedSemaphorePermit; 2];
+
 /// Where the result of a message goes, and the room that the message takes until then.
 #[derive(Debug)]
 struct Reply {
     caller: oneshot::Sender<Result<Published, PublishError>>,
-    _room: [OwnedSemaphorePermit; 2],
+    _room: Room,
     /// Counts it as buffered.
     _buffered: Held,
 }
@@ -147,30 +150,25 @@ impl BufferedPublisher {
 impl Publish for BufferedPublisher {
     fn send(&self, mut draft: Draft) -> BoxFuture<'_, Result<Published, PublishError>> {
         Box::pin(async move {
-            let publishing = self
-                .handle
-                .shared
-                .publisher
-                .observer()
-                .publishing(&mut draft);
-            let result = publishing.scope(self.buffer(draft)).await;
+            let shared = &self.handle.shared;
+            let publisher = &shared.publisher;
+            let publishing = publisher.observer().publishing(&mut draft);
+            let limit = publisher.limit().await;
+            let request = limit.and_then(|max_bytes| {
+                let request = publisher.fitting(draft, max_bytes)?;
+                Ok((request, max_bytes))
+            });
+            let sending = async {
+                let (request, max_bytes) = request?;
+                if is_offloaded(&request) {
+                    Box::pin(publisher.store(&request)).await?;
+                }
+                shared.publish(request, max_bytes).await
+            };
+            let result = publishing.scope(sending).await;
             publishing.end(&result);
             result
         })
-    }
-}
-
-impl BufferedPublisher {
-    /// Puts a message into the buffer, and waits for its fate.
-    async fn buffer(&self, draft: Draft) -> Result<Published, PublishError> {
-        let shared = &self.handle.shared;
-        let publisher = &shared.publisher;
-        publisher.check()?;
-        let max_bytes = publisher.max_bytes().await;
-        let mut request = from_draft(draft, publisher.frame())?;
-        request.fit(publisher.settings(), max_bytes)?;
-        publisher.store(&request).await?;
-        shared.publish(request, max_bytes).await
     }
 }
 

@@ -6,13 +6,13 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use tokio::runtime::Handle as Runtime;
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot, watch};
+use tokio::sync::{Notify, Semaphore, oneshot, watch};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use super::Reply;
 use super::flush::{Ending, FlushError, Waiter};
 use super::state::{News, Phase, State};
+use super::{Reply, Room};
 use crate::message::{PublishError, Published};
 use crate::pipeline::error_text;
 use crate::sqs::publisher::outbox::{Ended, Pending, Rules};
@@ -85,10 +85,13 @@ impl Shared {
     /// Gives a message to the buffer, and waits for its fate.
     pub(super) async fn publish(
         self: &Arc<Self>,
-        request: Request,
+        request: Arc<Request>,
         max_bytes: usize,
     ) -> Result<Published, PublishError> {
-        let room = self.room(request.size).await?;
+        let room = match self.free_room(request.size) {
+            Some(room) => room,
+            None => Box::pin(self.room(request.size)).await?,
+        };
         let (caller, result) = oneshot::channel();
         let reply = Reply {
             caller,
@@ -115,21 +118,22 @@ impl Shared {
         });
     }
 
+    /// Room for a message of so many bytes, if nobody has to wait for it.
+    fn free_room(&self, bytes: usize) -> Option<Room> {
+        let place = Arc::clone(&self.places).try_acquire_owned().ok()?;
+        let bytes = Arc::clone(&self.bytes)
+            .try_acquire_many_owned(permits(bytes))
+            .ok()?;
+        Some([place, bytes])
+    }
+
     /// Waits for room for a message of so many bytes.
-    async fn room(&self, bytes: usize) -> Result<[OwnedSemaphorePermit; 2], PublishError> {
-        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-        let places = || Arc::clone(&self.places);
-        let all_bytes = || Arc::clone(&self.bytes);
-        if let Ok(place) = places().try_acquire_owned()
-            && let Ok(bytes) = all_bytes().try_acquire_many_owned(bytes)
-        {
-            return Ok([place, bytes]);
-        }
+    async fn room(&self, bytes: usize) -> Result<Room, PublishError> {
         let deadline = Instant::now() + self.publisher.settings().retry.timeout;
         let permits = async {
-            let place = places().acquire_owned().await?;
-            let bytes = all_bytes().acquire_many_owned(bytes).await?;
-            Ok([place, bytes])
+            let place = Arc::clone(&self.places).acquire_owned().await?;
+            let bytes = Arc::clone(&self.bytes).acquire_many_owned(permits(bytes));
+            Ok([place, bytes.await?])
         };
         match timeout_at(deadline, permits).await {
             Ok(Ok(room)) => Ok(room),
@@ -223,6 +227,10 @@ impl Shared {
             unknown: self.change(|state, _| state.open()),
         }
     }
+}
+
+fn permits(bytes: usize) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
 /// While the clock lives.

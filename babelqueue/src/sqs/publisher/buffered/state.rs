@@ -76,7 +76,7 @@ impl State {
     /// Takes a message in, unless the buffer takes none any more.
     pub(super) fn push(
         &mut self,
-        request: Request,
+        request: Arc<Request>,
         reply: Reply,
         max_bytes: usize,
         shared: &Arc<Shared>,
@@ -88,7 +88,7 @@ impl State {
         let now = Instant::now();
         self.open += 1;
         self.outbox.limit_bytes(max_bytes);
-        self.outbox.push(Arc::new(request), reply, false, now);
+        self.outbox.push(request, reply, false, now);
         if self.outbox.may_leave(now) {
             self.look(now, shared, news);
         } else {
