@@ -161,3 +161,13 @@ fn project(sources: Sources<'_>) -> Projection<'_> {
     });
     Projection { slots }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schema_version_has_its_text() {
+        assert_eq!(SCHEMA_VERSION_TEXT, SCHEMA_VERSION.to_string());
+    }
+}
