@@ -117,6 +117,12 @@ impl<R> Outbox<R> {
         now: Instant,
         uniform: f64,
     ) -> Vec<Ended<R>> {
+        if fates.iter().all(Result::is_ok) {
+            // As ever: there is nothing to be decided.
+            self.progress = now;
+            let sent = messages.into_iter().zip(fates);
+            return sent.map(|(message, fate)| message.end(fate)).collect();
+        }
         let next = |message: &Pending<R>| {
             let deadline = self.deadline(message);
             let retry = &self.rules.retry;

@@ -336,8 +336,7 @@ fn a_look_that_is_left_out_would_have_found_nothing_and_the_next_one_comes_in_ti
                     let call: Messages = calls.swap_remove(random.usize(..calls.len()));
                     let fates: String = call
                         .iter()
-                        .map(|_| random.choice(["+", "+", "?", "-"]))
-                        .flatten()
+                        .filter_map(|_| random.choice(["+", "+", "?", "-"]))
                         .collect();
                     bench.settle(call, &fates);
                     look(&mut bench, &mut calls, &mut wake);
