@@ -75,27 +75,38 @@ pub(crate) fn once(client: &Client) -> Client {
     Client::from_conf(config.retry_config(RetryConfig::disabled()).build())
 }
 
-/// A client whose every call ends in time, for publishing. The publisher does the retries: it
-/// knows of batches and of order, and the SDK's retry tokens are shared by the whole process.
+/// A client for publishing. The publisher does the retries: it knows of batches and of order, and
+/// the SDK's retry tokens are shared by the whole process. It ends every attempt in time as well,
+/// for less than the SDK does, so that a body which stalls needs no watching besides.
 pub(crate) fn sending(client: &Client, observer: &Observer) -> Client {
-    let config = client.config();
-    let bounded = watched(config.to_builder(), observer)
-        .timeout_config(bounded(config.timeout_config()))
-        .retry_config(RetryConfig::disabled());
-    Client::from_conf(bounded.build())
+    let sending = watched(client.config().to_builder(), observer)
+        .retry_config(RetryConfig::disabled())
+        .stalled_stream_protection(StalledStreamProtectionConfig::disabled());
+    Client::from_conf(sending.build())
 }
 
-/// What the user's client says of sends: the time for all attempts, and whether there may be more
-/// than one.
-pub(crate) fn users_retries(client: &Client) -> (Option<Duration>, bool) {
-    let config = client.config();
-    let timeout = config
-        .timeout_config()
-        .and_then(TimeoutConfig::operation_timeout);
-    let once = config
-        .retry_config()
-        .is_some_and(|retry| retry.max_attempts() <= 1);
-    (timeout, !once)
+/// What the user's client says of sends.
+pub(crate) struct Sends {
+    /// The time for one attempt: ours, where the client has none of its own that the SDK keeps.
+    pub(crate) attempt: Option<Duration>,
+    /// The time for all attempts.
+    pub(crate) operation: Option<Duration>,
+    /// There may not be more than one.
+    pub(crate) once: bool,
+}
+
+impl Sends {
+    pub(crate) fn of(client: &Client) -> Self {
+        let config = client.config();
+        let timeouts = config.timeout_config();
+        let attempt = timeouts.and_then(TimeoutConfig::operation_attempt_timeout);
+        let retry = config.retry_config();
+        Self {
+            attempt: attempt.is_none().then_some(ATTEMPT),
+            operation: timeouts.and_then(TimeoutConfig::operation_timeout),
+            once: retry.is_some_and(|retry| retry.max_attempts() <= 1),
+        }
+    }
 }
 
 #[cfg(not(feature = "otel"))]
