@@ -205,14 +205,14 @@ impl Pipeline {
             if handler.is_none() {
                 return self.unhandled(processed);
             }
-            processed.handled = processing.end(processed.outcome());
+            processed.handled = processing.end(processed.ended());
             processed
         }
     }
 
     /// Tells telemetry of a message that no handler had.
     pub(super) fn unhandled(&self, processed: Processed) -> Processed {
-        self.observer.unhandled(processed.outcome());
+        self.observer.unhandled(processed.ended());
         processed
     }
 

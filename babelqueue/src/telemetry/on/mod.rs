@@ -2,7 +2,6 @@
 
 mod attributes;
 mod calls;
-mod labels;
 mod measured;
 mod metrics;
 mod observer;
@@ -11,8 +10,10 @@ mod processing;
 mod publishing;
 mod scope;
 mod settings;
+mod tallies;
+mod urns;
 
-use super::{Counted, Failure};
+use super::{Counted, Ended, Failure};
 
 pub(crate) use calls::{Call, Handled, Settled};
 pub(crate) use measured::{Held, Metric};
