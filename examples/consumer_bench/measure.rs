@@ -51,7 +51,9 @@ pub(crate) fn cpu() -> Result<Duration> {
     for thread in fs::read_dir("/proc/self/task")? {
         let times = fs::read_to_string(thread?.path().join("schedstat"))?;
         let running = times.split_whitespace().next();
-        nanos += running.ok_or("the thread's schedstat is odd")?.parse::<u64>()?;
+        nanos += running
+            .ok_or("the thread's schedstat is odd")?
+            .parse::<u64>()?;
     }
     Ok(Duration::from_nanos(nanos))
 }

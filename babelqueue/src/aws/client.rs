@@ -69,6 +69,15 @@ pub(crate) fn settling_in(client: &Client, region: &str) -> Client {
     Client::from_conf(own.build())
 }
 
+/// The same client, with its calls watched for this queue.
+#[cfg(feature = "lambda")]
+pub(crate) fn watching(client: &Client, observer: &Observer) -> Client {
+    if !observer.is_on() {
+        return client.clone();
+    }
+    Client::from_conf(watched(client.config().to_builder(), observer).build())
+}
+
 /// A client whose every call ends in time, for publishing. The publisher does the retries: it
 /// knows of batches and of order, and the SDK's retry tokens are shared by the whole process.
 pub(crate) fn sending(client: &Client, observer: &Observer) -> Client {

@@ -111,12 +111,14 @@ pub fn fallback_span_id(trace_id: &str) -> [u8; 8] {
 /// Whether a `trace_id` is what [`uuid_text`] makes of its own TraceId.
 #[cfg(feature = "otel")]
 pub(crate) fn is_uuid_text(trace_id: &str) -> bool {
-    let of_uuid = |(place, byte): (usize, u8)| match place {
-        8 | 13 | 18 | 23 => byte == b'-',
-        _ => matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
-    };
+    let mut groups = trace_id.as_bytes().split(|byte| *byte == b'-');
+    let lengths = [8, 4, 4, 4, 12];
+    let lower = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     trace_id.len() == 36
-        && trace_id.bytes().enumerate().all(of_uuid)
+        && lengths.into_iter().all(|length| {
+            let group = groups.next().unwrap_or_default();
+            group.len() == length && group.iter().all(lower)
+        })
         && trace_id.bytes().any(|byte| !matches!(byte, b'0' | b'-'))
 }
 
@@ -178,7 +180,30 @@ fn push_hex(out: &mut String, bytes: &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use super::nonzero;
+    #[cfg(feature = "otel")]
+    use super::is_uuid_text;
+    use super::{nonzero, trace_id_of, uuid_text};
+
+    #[test]
+    fn the_text_of_a_trace_is_known_by_its_form() {
+        let texts = [
+            ("7b3f9c2a-e41d-4f88-9b2a-1c0d5e6f7a8b", true),
+            ("7b3f9c2ae41d4f889b2a1c0d5e6f7a8b", false),
+            ("7B3F9C2A-E41D-4F88-9B2A-1C0D5E6F7A8B", false),
+            ("7b3f9c2a-e41d-4f88-9b2a1-c0d5e6f7a8b", false),
+            ("7b3f9c2a-e41d-4f88-9b2a-1c0d5e6f7a8g", false),
+            ("-7b3f9c2a-e41d-4f88-9b2a1c0d5e6f7a8b", false),
+            ("7b3f9c2ae41d4f889b2a1c0d5e6f7a8b----", false),
+            ("00000000-0000-0000-0000-000000000000", false),
+            ("order-1042", false),
+            ("", false),
+        ];
+        for (text, is) in texts {
+            assert_eq!(uuid_text(trace_id_of(text)) == text, is, "{text}");
+            #[cfg(feature = "otel")]
+            assert_eq!(is_uuid_text(text), is, "{text}");
+        }
+    }
 
     #[test]
     fn an_all_zero_digest_becomes_one() {

@@ -15,6 +15,7 @@ use super::queues::Queues;
 use super::retries::Retries;
 use super::run::Run;
 use super::watch::Watched;
+use crate::fields;
 use crate::invocation::Invocation;
 use crate::panics::fenced_async;
 use crate::pipeline::{Clock, Dispatch};
@@ -145,9 +146,9 @@ impl LambdaConsumer {
     pub async fn invoke(&self, event: Event, invocation: Invocation) -> SqsBatchResponse {
         let span = tracing::info_span!(
             "invocation",
-            request_id = invocation.request_id(),
-            xray_trace_id = invocation.xray_trace_id(),
-            records = event.len(),
+            { fields::REQUEST_ID } = invocation.request_id(),
+            { fields::XRAY_TRACE_ID } = invocation.xray_trace_id(),
+            { fields::RECORDS } = event.len(),
         );
         self.inner.invoke(event, invocation).instrument(span).await
     }

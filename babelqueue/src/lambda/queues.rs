@@ -7,6 +7,7 @@ use aws_sdk_sqs::Client;
 use tokio::sync::OnceCell;
 
 use crate::aws::{QueueArn, Settings, client, endpoint};
+use crate::fields;
 use crate::pipeline::{Counters, Handling, Pipeline};
 use crate::policy::is_fifo;
 
@@ -63,7 +64,10 @@ impl Queues {
 
     async fn make(&self, text: &str) -> Source {
         let arn = QueueArn::parse(text);
+        let queue = text.rsplit(':').next().unwrap_or_default();
+        let observer = self.settings.telemetry.observer(queue);
         let client = arn.as_ref().and_then(|arn| self.client_in(&arn.region));
+        let client = client.map(|client| client::watching(&client, &observer));
         let url = OnceCell::new();
         let mut dead_letter_url = None;
         if self.settings.dead_letter_queue.is_some() {
@@ -74,18 +78,19 @@ impl Queues {
             {
                 Some(Ok(url)) => url,
                 Some(Err(error)) => {
-                    tracing::error!(arn = text, "no dead-letter queue: {error}");
+                    tracing::error!({ fields::ARN } = text, "no dead-letter queue: {error}");
                     None
                 }
                 None => {
-                    tracing::error!(arn = text, "no dead-letter queue: the ARN is not a queue's");
+                    tracing::error!(
+                        { fields::ARN } = text,
+                        "no dead-letter queue: the ARN is not a queue's"
+                    );
                     None
                 }
             };
             let _ = url.set(found);
         }
-        let queue = text.rsplit(':').next().unwrap_or_default();
-        let observer = self.settings.telemetry.observer(queue);
         Source {
             fifo: is_fifo(queue),
             pipeline: self.settings.clone().pipeline(

@@ -149,8 +149,8 @@ impl Pipeline {
             }
             Opened::Skipped { body } => {
                 tracing::debug!(
-                    queue = &*self.queue,
-                    message_id = record.message_id,
+                    { fields::QUEUE } = &*self.queue,
+                    { fields::MESSAGE_ID } = record.message_id,
                     "skipped by a decoder"
                 );
                 Processed::new(Settlement::Delete, Ending::Discarded, Seen::Body(body))
@@ -309,9 +309,9 @@ impl Pipeline {
     fn unreported(&self, settlement: Settlement, ending: Ending, delivery: Delivery) -> Processed {
         let message_id = &delivery.context().source().message_id;
         tracing::debug!(
-            queue = &*self.queue,
-            message_id,
-            ?ending,
+            { fields::QUEUE } = &*self.queue,
+            { fields::MESSAGE_ID } = message_id,
+            { fields::ENDING } = ?ending,
             "not handled again"
         );
         Processed::new(settlement, ending, Seen::Delivery(delivery))

@@ -19,6 +19,11 @@ impl Telemetry {
 pub(crate) struct Observer {}
 
 impl Observer {
+    #[cfg(feature = "lambda")]
+    pub(crate) fn is_on(&self) -> bool {
+        false
+    }
+
     pub(crate) fn processing(
         &self,
         _message: &Context,

@@ -4,6 +4,7 @@
 use aws_sdk_sqs::types::QueueAttributeName;
 
 use super::send::SqsPublisher;
+use crate::fields;
 use crate::pipeline::error_text;
 
 impl SqsPublisher {
@@ -11,8 +12,8 @@ impl SqsPublisher {
     pub(super) async fn ask_for_limit(&self) -> Option<usize> {
         let told = |error: &(dyn std::error::Error + 'static)| {
             tracing::warn!(
-                queue = self.queue(),
-                error = error_text(error),
+                { fields::QUEUE } = self.queue(),
+                { fields::ERROR } = error_text(error),
                 "the size limit of the queue cannot be read (sqs:GetQueueAttributes): the \
                  publisher's own limit stands"
             );

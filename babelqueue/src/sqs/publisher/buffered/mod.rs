@@ -23,6 +23,7 @@ use super::outbox::Rules;
 use super::request::{Request, from_draft};
 use super::send::SqsPublisher;
 use crate::BoxFuture;
+use crate::fields;
 use crate::message::{Draft, Publish, PublishBuilder, PublishError, Published};
 use crate::telemetry::Held;
 
@@ -314,14 +315,14 @@ impl Drop for Handle {
         }
         if open > 0 {
             tracing::error!(
-                queue,
-                messages = open,
+                { fields::QUEUE } = queue,
+                { fields::MESSAGES } = open,
                 "a buffered publisher was dropped without `close`: of these messages only those in a \
                  call can still be sent"
             );
         } else {
             tracing::warn!(
-                queue,
+                { fields::QUEUE } = queue,
                 "a buffered publisher was dropped without `close`: nothing was lost this time"
             );
         }

@@ -11,6 +11,7 @@ use tokio::time::{Instant, sleep_until};
 use super::flush::{Ending, FlushError, Flushes};
 use super::{Order, Reply, Shared};
 use crate::BoxFuture;
+use crate::fields;
 use crate::message::PublishError;
 use crate::sqs::publisher::outbox::{Call, Ended, Outbox};
 
@@ -157,9 +158,9 @@ impl Worker {
             let unsent = result.as_ref().err().map(PublishError::is_refused);
             if let Err(Err(error)) = reply.caller.send(result) {
                 tracing::error!(
-                    queue,
-                    message_id,
-                    error = crate::pipeline::error_text(&error),
+                    { fields::QUEUE } = queue,
+                    { fields::MESSAGE_ID } = message_id,
+                    { fields::ERROR } = crate::pipeline::error_text(&error),
                     "a message was not sent whose caller does not wait for it any more"
                 );
             }
