@@ -2,6 +2,7 @@
 
 use babelqueue::LambdaConsumer;
 use babelqueue::lambda::{Event, Invocation};
+use babelqueue::prelude::*;
 use serde_json::json;
 
 use crate::support::{
@@ -56,4 +57,34 @@ async fn an_event_of_lambda_carries_its_traces_on() {
     );
     let handled = bench.metric("babelqueue.consumer.handled");
     assert_eq!(handled.values().sum::<f64>(), 2.0, "{handled:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_calls_of_a_lambda_consumer_are_measured() {
+    let bench = Bench::new();
+    bench.put(envelope("m-1", "t", &["permanent"]), &[]);
+    let received = bench.sqs.client().receive_message().queue_url(&bench.url);
+    let received = received.send().await.unwrap();
+    let message = &received.messages()[0];
+    let event = json!({ "Records": [{
+        "messageId": message.message_id(), "receiptHandle": message.receipt_handle(),
+        "body": message.body(), "attributes": { "ApproximateReceiveCount": "1" },
+        "messageAttributes": {}, "eventSource": "aws:sqs", "awsRegion": "us-east-1",
+        "eventSourceARN": "arn:aws:sqs:us-east-1:000000000000:orders",
+    }]});
+    let consumer = LambdaConsumer::builder(router())
+        .state(bench.app.clone())
+        .client(bench.sqs.client())
+        .dead_letter_queue(DeadLetterQueue::default_name())
+        .telemetry(bench.telemetry.clone())
+        .build()
+        .unwrap();
+    let event = Event::try_from(event).expect("an SQS event");
+    let answer = consumer.invoke(event, Invocation::new("req-1", None)).await;
+    assert!(answer.batch_item_failures.is_empty(), "{answer:?}");
+    let calls = bench.metric("messaging.client.operation.duration");
+    assert_eq!(
+        calls["messaging.operation.name=SendMessage"], 1.0,
+        "{calls:?}"
+    );
 }
