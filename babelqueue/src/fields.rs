@@ -5,8 +5,8 @@
 //! [`QUEUE`], [`MESSAGE_ID`], [`TRACE_ID`] and [`ATTEMPTS`], so that whatever a handler logs
 //! carries them. Every failure is one event of level `ERROR`, "message error", with [`KIND`],
 //! [`QUEUE`], [`MESSAGE_ID`], [`RECEIVE_COUNT`], [`URN`], [`TRACE_ID`], [`ATTEMPTS`],
-//! [`SETTLEMENT`] and [`ERROR`], whose text is cut to 1,024 bytes and goes through the consumer's
-//! `redact` hook.
+//! [`SETTLEMENT`], sometimes [`CODE`], and [`ERROR`], whose text is cut to 1,024 bytes and goes
+//! through the consumer's `redact` hook.
 
 /// Name of the queue.
 pub const QUEUE: &str = "queue";
@@ -32,6 +32,8 @@ pub const KIND: &str = "kind";
 pub const SETTLEMENT: &str = "settlement";
 /// The text of an error and its causes.
 pub const ERROR: &str = "error";
+/// The code of an error that has one: `S3_ERROR` for a large message that cannot be read.
+pub const CODE: &str = "code";
 /// The request id of the Lambda invocation.
 pub const REQUEST_ID: &str = "request_id";
 /// How many messages; in the warning that delays could not be set, which of them.
@@ -74,7 +76,7 @@ pub const MIN_DELAY: &str = "min_delay";
 pub const MAX_DELAY: &str = "max_delay";
 
 /// All of them.
-pub const ALL: [&str; 32] = [
+pub const ALL: [&str; 33] = [
     QUEUE,
     QUEUE_URL,
     URN,
@@ -87,6 +89,7 @@ pub const ALL: [&str; 32] = [
     KIND,
     SETTLEMENT,
     ERROR,
+    CODE,
     REQUEST_ID,
     MESSAGES,
     ENDING,

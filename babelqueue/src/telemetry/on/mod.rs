@@ -2,6 +2,8 @@
 
 mod attributes;
 mod calls;
+#[cfg(feature = "lambda")]
+mod invocation;
 mod measured;
 mod metrics;
 mod observer;

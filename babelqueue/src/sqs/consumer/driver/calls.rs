@@ -12,7 +12,7 @@ use aws_sdk_sqs::types::{
 use tokio::time::Instant;
 
 use super::flights::Key;
-use crate::aws::bury;
+use crate::aws::calls::bury;
 use crate::pipeline::DeadLetterMessage;
 use crate::sqs::consumer::error::{RunError, SettleError};
 use crate::sqs::consumer::facts::QueueFacts;
