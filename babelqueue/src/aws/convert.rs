@@ -8,6 +8,7 @@ use aws_sdk_sqs::primitives::Blob;
 use aws_sdk_sqs::types::{Message, MessageAttributeValue, MessageSystemAttributeName};
 
 use crate::envelope::CONTRACT_ATTRIBUTES;
+use crate::fields;
 use crate::lease::Lease;
 use crate::pipeline::{Attribute, DeliveryNumber, Record, Value};
 
@@ -96,7 +97,11 @@ pub(crate) fn sort_answer<R>(
         let place = id.parse::<usize>().ok();
         match place.and_then(|place| results.get_mut(place)) {
             Some(entry) => *entry = result,
-            None => tracing::warn!(operation, id, "the answer names an entry that was not sent"),
+            None => tracing::warn!(
+                { fields::OPERATION } = operation,
+                { fields::ID } = id,
+                "the answer names an entry that was not sent"
+            ),
         }
     }
     results

@@ -149,8 +149,8 @@ impl Pipeline {
             }
             Opened::Skipped { body } => {
                 tracing::debug!(
-                    queue = &*self.queue,
-                    message_id = record.message_id,
+                    { fields::QUEUE } = &*self.queue,
+                    { fields::MESSAGE_ID } = record.message_id,
                     "skipped by a decoder"
                 );
                 Processed::new(Settlement::Delete, Ending::Discarded, Seen::Body(body))
@@ -205,14 +205,14 @@ impl Pipeline {
             if handler.is_none() {
                 return self.unhandled(processed);
             }
-            processed.handled = processing.end(processed.outcome());
+            processed.handled = processing.end(processed.ended());
             processed
         }
     }
 
     /// Tells telemetry of a message that no handler had.
     pub(super) fn unhandled(&self, processed: Processed) -> Processed {
-        self.observer.unhandled(processed.outcome());
+        self.observer.unhandled(processed.ended());
         processed
     }
 
@@ -309,9 +309,9 @@ impl Pipeline {
     fn unreported(&self, settlement: Settlement, ending: Ending, delivery: Delivery) -> Processed {
         let message_id = &delivery.context().source().message_id;
         tracing::debug!(
-            queue = &*self.queue,
-            message_id,
-            ?ending,
+            { fields::QUEUE } = &*self.queue,
+            { fields::MESSAGE_ID } = message_id,
+            { fields::ENDING } = ?ending,
             "not handled again"
         );
         Processed::new(settlement, ending, Seen::Delivery(delivery))

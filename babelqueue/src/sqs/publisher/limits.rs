@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::envelope::{self, CONTRACT_ATTRIBUTES};
+use crate::fields;
 use crate::message::PublishError;
 use crate::pipeline::{
     Attribute, MAX_ATTRIBUTES, check_header_name, is_library_header, refused_character,
@@ -146,7 +147,10 @@ pub(super) fn shed_trace(body: &str, attributes: &mut Vec<Attribute>, allowed: u
 }
 
 fn gives_way(header: &str) {
-    tracing::debug!(header, "no place left for this header of the library");
+    tracing::debug!(
+        { fields::HEADER } = header,
+        "no place left for this header of the library"
+    );
 }
 
 /// Adds the attribute that goes with a pointer, in place of one of its name. The library's headers

@@ -6,6 +6,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::failure::Failure;
 use super::send::SqsPublisher;
+use crate::fields;
 use crate::pipeline::error_text;
 
 impl SqsPublisher {
@@ -17,8 +18,8 @@ impl SqsPublisher {
         let limit = limit.unwrap_or_else(|_| Err(Failure::late()));
         limit.unwrap_or_else(|failure| {
             tracing::warn!(
-                queue = self.queue(),
-                error = error_text(failure.source()),
+                { fields::QUEUE } = self.queue(),
+                { fields::ERROR } = error_text(failure.source()),
                 "the size limit of the queue cannot be read (sqs:GetQueueAttributes): the \
                  publisher's own limit stands"
             );

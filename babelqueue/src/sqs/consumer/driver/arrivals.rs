@@ -13,6 +13,7 @@ use super::flights::{Flight, Key, Stage};
 use super::permits::Permit;
 use super::pools::Pools;
 use super::tasks::{Ended, Keys};
+use crate::fields;
 use crate::pipeline::Subject;
 use crate::policy::ReportKind;
 use crate::sqs::consumer::error::RunError;
@@ -230,7 +231,7 @@ impl Driver {
         if flight.lease.is_some_and(|until| until <= now) {
             // SQS may have given it to somebody else by now.
             tracing::warn!(
-                message_id = flight.message_id,
+                { fields::MESSAGE_ID } = flight.message_id,
                 "the message expired while it waited"
             );
             self.leave(key);

@@ -137,42 +137,51 @@ pub(super) fn delete(shared: Arc<Shared>, entries: Vec<(Key, String)>) -> BoxFut
     })
 }
 
-/// Changes the visibility of any number of messages, ten by ten and in order.
+/// Changes the visibility of as many messages as one call takes.
 pub(super) async fn change_visibility(
     shared: Arc<Shared>,
     changes: Vec<Change>,
 ) -> Vec<(Key, EntryResult)> {
     const OPERATION: &str = "ChangeMessageVisibilityBatch";
-    let mut results = Vec::with_capacity(changes.len());
-    for chunk in changes.chunks(BATCH) {
-        let entry = |(position, change): (usize, &Change)| {
-            ChangeMessageVisibilityBatchRequestEntry::builder()
-                .id(position.to_string())
-                .receipt_handle(&change.receipt_handle)
-                .visibility_timeout(change.seconds)
-                .build()
-        };
-        let entries: Result<Vec<_>, SdkBuildError> = chunk.iter().enumerate().map(entry).collect();
-        let chunk_results = match entries {
-            Err(error) => all_failed(OPERATION, chunk.len(), error),
-            Ok(entries) => {
-                shared.counters().visibility_calls.one();
-                let call = shared.clients.settle.change_message_visibility_batch();
-                let call = call
-                    .queue_url(&shared.config.queue_url)
-                    .set_entries(Some(entries));
-                match call.send().await {
-                    Ok(answer) => {
-                        let ids = answer.successful().iter().map(|entry| entry.id.as_str());
-                        entry_results(OPERATION, chunk.len(), ids, answer.failed())
-                    }
-                    Err(error) => all_failed(OPERATION, chunk.len(), error),
+    let entry = |(position, change): (usize, &Change)| {
+        ChangeMessageVisibilityBatchRequestEntry::builder()
+            .id(position.to_string())
+            .receipt_handle(&change.receipt_handle)
+            .visibility_timeout(change.seconds)
+            .build()
+    };
+    let entries: Result<Vec<_>, SdkBuildError> = changes.iter().enumerate().map(entry).collect();
+    let results = match entries {
+        Err(error) => all_failed(OPERATION, changes.len(), error),
+        Ok(entries) => {
+            shared.counters().visibility_calls.one();
+            let call = shared.clients.settle.change_message_visibility_batch();
+            let call = call
+                .queue_url(&shared.config.queue_url)
+                .set_entries(Some(entries));
+            match call.send().await {
+                Ok(answer) => {
+                    let ids = answer.successful().iter().map(|entry| entry.id.as_str());
+                    entry_results(OPERATION, changes.len(), ids, answer.failed())
                 }
+                Err(error) => all_failed(OPERATION, changes.len(), error),
             }
-        };
-        results.extend(chunk.iter().map(|change| change.key).zip(chunk_results));
-    }
-    results
+        }
+    };
+    changes
+        .iter()
+        .map(|change| change.key)
+        .zip(results)
+        .collect()
+}
+
+/// As many at a time as a call takes, in their order.
+pub(super) fn batches(changes: Vec<Change>) -> impl Iterator<Item = Vec<Change>> {
+    let mut changes = changes.into_iter();
+    std::iter::from_fn(move || {
+        let batch: Vec<_> = changes.by_ref().take(BATCH).collect();
+        (!batch.is_empty()).then_some(batch)
+    })
 }
 
 /// Sends a copy to the dead-letter queue.

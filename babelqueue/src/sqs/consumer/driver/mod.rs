@@ -49,6 +49,7 @@ use super::handle::{Phase, Wish};
 use super::shared::Shared;
 use super::worker::PollSummary;
 use crate::BoxFuture;
+use crate::fields;
 
 /// One run of a consumer.
 pub(super) struct Driver {
@@ -119,7 +120,7 @@ impl Driver {
         self.shared.control.enter(Phase::Running);
         self.drive(stop).await;
         self.shared.control.enter(Phase::Ended);
-        tracing::info!(queue = self.shared.queue(), "consumer stopped");
+        tracing::info!({ fields::QUEUE } = self.shared.queue(), "consumer stopped");
         self.fatal.take().map_or(Ok(()), Err)
     }
 
@@ -243,7 +244,7 @@ impl Driver {
             Ok(Some(facts)) => {
                 if self.shared.config.startup_checks {
                     for misfit in facts::misfits(&self.shared.config, &facts) {
-                        tracing::warn!(queue = self.shared.queue(), "{misfit}");
+                        tracing::warn!({ fields::QUEUE } = self.shared.queue(), "{misfit}");
                     }
                 }
                 if let (Some(target), DeadLetterFacts::Takes(bytes)) =
@@ -265,7 +266,7 @@ impl Driver {
     /// Ends the run, unless the queue has been there before.
     fn fail(&mut self, error: RunError) {
         if self.polls.has_succeeded() {
-            tracing::error!(queue = self.shared.queue(), error = %error, "queue lost");
+            tracing::error!({ fields::QUEUE } = self.shared.queue(), { fields::ERROR } = %error, "queue lost");
             return;
         }
         self.fatal.get_or_insert(error);

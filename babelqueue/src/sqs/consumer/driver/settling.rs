@@ -10,6 +10,7 @@ use super::calls::{self, Done};
 use super::flights::{Key, Stage};
 use super::releases::Release;
 use super::tasks::Ended;
+use crate::fields;
 use crate::pipeline::{Ending, Panicked, Processed, Settlement};
 use crate::policy::{ReportKind, WireDelay};
 use crate::sqs::consumer::error::SettleError;
@@ -176,7 +177,7 @@ impl Driver {
         };
         let Some(receipt_handle) = flight.receipt_handle.clone() else {
             tracing::warn!(
-                message_id = flight.message_id,
+                { fields::MESSAGE_ID } = flight.message_id,
                 "no receipt handle: cannot be released"
             );
             self.leave(key);

@@ -22,6 +22,7 @@ use super::offload::is_offloaded;
 use super::outbox::Rules;
 use super::send::SqsPublisher;
 use crate::BoxFuture;
+use crate::fields;
 use crate::message::{Draft, Publish, PublishBuilder, PublishError, Published};
 use crate::telemetry::Held;
 
@@ -180,14 +181,14 @@ impl Drop for Handle {
         let queue = self.shared.publisher.queue();
         if open > 0 {
             tracing::error!(
-                queue,
-                messages = open,
+                { fields::QUEUE } = queue,
+                { fields::MESSAGES } = open,
                 "a buffered publisher was dropped without `close`: of these messages only those in a \
                  call can still be sent"
             );
         } else {
             tracing::warn!(
-                queue,
+                { fields::QUEUE } = queue,
                 "a buffered publisher was dropped without `close`: nothing was lost this time"
             );
         }

@@ -13,6 +13,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use super::flush::{Ending, FlushError, Waiter};
 use super::state::{News, Phase, State};
 use super::{Reply, Room};
+use crate::fields;
 use crate::message::{PublishError, Published};
 use crate::pipeline::error_text;
 use crate::sqs::publisher::outbox::{Ended, Pending, Rules};
@@ -74,9 +75,10 @@ impl Shared {
         let (reply, (result, _)) = message.into_result(queue);
         if let Err(Err(error)) = reply.caller.send(result) {
             tracing::error!(
-                queue,
-                message_id = request.as_ref().map(|request| request.content.message_id()),
-                error = error_text(&error),
+                { fields::QUEUE } = queue,
+                { fields::MESSAGE_ID } =
+                    request.as_ref().map(|request| request.content.message_id()),
+                { fields::ERROR } = error_text(&error),
                 "a message was not sent whose caller does not wait for it any more"
             );
         }
