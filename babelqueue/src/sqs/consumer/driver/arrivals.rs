@@ -212,7 +212,7 @@ impl Driver {
             record = Box::default();
         }
         flight.stage = Stage::Running;
-        let task = self.tasks.spawn(async move {
+        let work = Box::pin(async move {
             let processed = match prepared {
                 None => pipeline.process(record).await,
                 Some(prepared) => Box::pin(pipeline.handle(*prepared)).await,
@@ -220,7 +220,7 @@ impl Driver {
             drop(permit);
             Ended::One(processed)
         });
-        self.keys.insert(task.id(), Keys::One(key));
+        self.tasks.spawn(Keys::One(key), work);
     }
 
     /// Whether a message that has waited may still be handled, and until when it is ours if that

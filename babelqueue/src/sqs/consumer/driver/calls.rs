@@ -202,8 +202,8 @@ fn entry_results<'a>(
     };
     let failed = failed
         .iter()
-        .map(|entry| (entry.id.clone(), Err(refused(entry))));
-    let answer = successful.map(|id| (id.to_owned(), Ok(()))).chain(failed);
+        .map(|entry| (entry.id.as_str(), Err(refused(entry))));
+    let answer = successful.map(|id| (id, Ok(()))).chain(failed);
     sort_answer(operation, entries, answer, || {
         Err(SettleError::NoResult { operation })
     })

@@ -18,22 +18,19 @@ mod settling;
 mod stop;
 mod tasks;
 
-use std::collections::HashMap;
 use std::future::Future;
-use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::Semaphore;
-use tokio::task::{Id, JoinSet};
 use tokio::time::{Instant, sleep_until};
 
 use self::arrivals::Arrivals;
 use self::calls::{Done, Received};
 use self::deletes::Deletes;
-use self::flights::{ById, Flights};
+use self::flights::Flights;
 use self::heartbeat::Heartbeat;
 use self::lanes::Lanes;
 use self::permits::Permits;
@@ -42,7 +39,7 @@ use self::pools::Pools;
 use self::releases::Release;
 use self::stop::Stopping;
 pub(super) use self::stop::{Signal, Stop};
-use self::tasks::{Ended, Keys};
+use self::tasks::Tasks;
 use super::error::RunError;
 use super::facts::{self, DeadLetterFacts};
 use super::handle::{Phase, Wish};
@@ -65,8 +62,7 @@ pub(super) struct Driver {
     paused: bool,
     permits: Permits,
     /// The running handlers.
-    tasks: JoinSet<Ended>,
-    keys: HashMap<Id, Keys, BuildHasherDefault<ById>>,
+    tasks: Tasks,
     /// The open long polls, apart from the other calls because a stop drops them.
     receives: FuturesUnordered<BoxFuture<'static, Received>>,
     calls: FuturesUnordered<BoxFuture<'static, Done>>,
@@ -92,8 +88,7 @@ impl Driver {
             stopping: None,
             paused: false,
             permits: Permits::default(),
-            tasks: JoinSet::new(),
-            keys: HashMap::default(),
+            tasks: Tasks::default(),
             receives: FuturesUnordered::new(),
             calls: FuturesUnordered::new(),
             discards: FuturesUnordered::new(),
@@ -158,8 +153,8 @@ impl Driver {
                     let wish = *wishes.borrow_and_update();
                     self.heed(wish);
                 }
-                Some(done) = self.tasks.join_next_with_id() => {
-                    self.on_task(done);
+                ended = self.tasks.ended() => {
+                    ended.into_iter().for_each(|(keys, ended)| self.on_task(keys, ended));
                     // A runtime with threads comes here right after each handler: those that are
                     // ready to end go first, and are settled in one go.
                     tokio::task::yield_now().await;
@@ -171,8 +166,8 @@ impl Driver {
                 () = &mut timer, if wake.is_some() => {}
             }
             // What else has ended by now is settled in the same batches.
-            while let Some(done) = self.tasks.try_join_next_with_id() {
-                self.on_task(done);
+            for (keys, ended) in self.tasks.take_ended() {
+                self.on_task(keys, ended);
             }
         }
         self.shared.control.gauge(0, 0, None);
