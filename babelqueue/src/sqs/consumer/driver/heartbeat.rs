@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::Driver;
-use super::calls::{BATCH, Beaten, Change, Done, change_visibility};
+use super::calls::{BATCH, Beaten, Call, Change, Done, change_visibility};
 use super::flights::{Flight, Flights, Key, Stage};
 use crate::policy::{MAX_VISIBILITY_SECONDS, ReportKind};
 use crate::sqs::consumer::config::Config;
@@ -132,7 +132,7 @@ impl Driver {
         let claims = self.claims_of(changes.iter().map(|change| change.key));
         if !claims.is_empty() {
             let shared = Arc::clone(&self.shared);
-            self.calls.push(Box::pin(async move {
+            self.calls.push(Call::start(async move {
                 let lost = claims.renew(&shared, timeout).await;
                 let results = Vec::new();
                 Done::Beaten(Beaten {
@@ -146,7 +146,7 @@ impl Driver {
         while changes.peek().is_some() {
             let batch: Vec<_> = changes.by_ref().take(BATCH).collect();
             let shared = Arc::clone(&self.shared);
-            self.calls.push(Box::pin(async move {
+            self.calls.push(Call::start(async move {
                 let results = change_visibility(shared, batch).await;
                 let lost = Vec::new();
                 Done::Beaten(Beaten {

@@ -28,7 +28,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep_until};
 
 use self::arrivals::Arrivals;
-use self::calls::{Done, Received};
+use self::calls::{Call, Done, Received};
 use self::deletes::Deletes;
 use self::flights::Flights;
 use self::heartbeat::Heartbeat;
@@ -64,8 +64,8 @@ pub(super) struct Driver {
     /// The running handlers.
     tasks: Tasks,
     /// The open long polls, apart from the other calls because a stop drops them.
-    receives: FuturesUnordered<BoxFuture<'static, Received>>,
-    calls: FuturesUnordered<BoxFuture<'static, Done>>,
+    receives: FuturesUnordered<Call<Received>>,
+    calls: FuturesUnordered<Call<Done>>,
     /// Objects being deleted, of messages that are gone.
     discards: FuturesUnordered<BoxFuture<'static, ()>>,
     /// Why the run ends by itself.
@@ -228,7 +228,7 @@ impl Driver {
             .counters()
             .other_calls
             .add(facts::calls(&shared.config));
-        self.calls.push(Box::pin(async move {
+        self.calls.push(Call::start(async move {
             Done::Facts(facts::read(&shared.clients.settle, &shared.config).await)
         }));
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::Driver;
-use super::calls::{Change, Done, EntryResult, change_visibility};
+use super::calls::{Call, Change, Done, EntryResult, change_visibility};
 use super::flights::{Key, Stage};
 use crate::policy::{ReportKind, WireDelay};
 
@@ -105,7 +105,7 @@ impl Driver {
             .flights
             .settled(changes.iter().map(|change| change.key));
         let shared = Arc::clone(&self.shared);
-        self.calls.push(Box::pin(async move {
+        self.calls.push(Call::start(async move {
             claims.abandon(&shared).await;
             Done::Released(settled.scope(change_visibility(shared, changes)).await)
         }));

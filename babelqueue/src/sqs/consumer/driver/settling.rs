@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::Driver;
-use super::calls::{self, Done};
+use super::calls::{self, Call, Done};
 use super::flights::{Key, Stage};
 use super::releases::Release;
 use super::tasks::{Ended, Keys};
@@ -59,7 +59,7 @@ impl Driver {
                 self.shared.counters().send_calls.one();
                 let settled = self.flights.settled(std::iter::once(key));
                 let call = calls::send(Arc::clone(&self.shared), key, *message);
-                self.calls.push(Box::pin(settled.scope(call)));
+                self.calls.push(Call::start(settled.scope(call)));
             }
         }
     }
