@@ -5,8 +5,8 @@
 //! [`QUEUE`], [`MESSAGE_ID`], [`TRACE_ID`] and [`ATTEMPTS`], so that whatever a handler logs
 //! carries them. Every failure is one event of level `ERROR`, "message error", with [`KIND`],
 //! [`QUEUE`], [`MESSAGE_ID`], [`RECEIVE_COUNT`], [`URN`], [`TRACE_ID`], [`ATTEMPTS`],
-//! [`SETTLEMENT`] and [`ERROR`], whose text is cut to 1,024 bytes and goes through the consumer's
-//! `redact` hook.
+//! [`SETTLEMENT`], sometimes [`CODE`], and [`ERROR`], whose text is cut to 1,024 bytes and goes
+//! through the consumer's `redact` hook.
 
 /// Name of the queue.
 pub const QUEUE: &str = "queue";
@@ -32,6 +32,8 @@ pub const KIND: &str = "kind";
 pub const SETTLEMENT: &str = "settlement";
 /// The text of an error and its causes.
 pub const ERROR: &str = "error";
+/// The code of an error that has one: `S3_ERROR` for a large message that cannot be read.
+pub const CODE: &str = "code";
 /// The request id of the Lambda invocation.
 pub const REQUEST_ID: &str = "request_id";
 /// How many messages.
@@ -52,7 +54,7 @@ pub const HEADER: &str = "header";
 pub const POINTER: &str = "pointer";
 
 /// All of them.
-pub const ALL: [&str; 21] = [
+pub const ALL: [&str; 22] = [
     QUEUE,
     QUEUE_URL,
     URN,
@@ -65,6 +67,7 @@ pub const ALL: [&str; 21] = [
     KIND,
     SETTLEMENT,
     ERROR,
+    CODE,
     REQUEST_ID,
     MESSAGES,
     ENDING,

@@ -18,12 +18,16 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::Command;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
 
 const ROUNDS: usize = 40;
 
+const LONGEST: Duration = Duration::from_secs(30);
+
 const EVENT: &str = include_str!("../../tests/lambda/events/fifo.json");
 
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
+type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
@@ -63,14 +67,22 @@ async fn first_answer(binary: &Path) -> Result<Duration> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let begun = Instant::now();
     let mut function = start(binary, &listener)?;
-    let answered = loop {
-        let (mut stream, _) = listener.accept().await?;
-        if serve(&mut stream).await? {
-            break begun.elapsed();
+    let (answers, mut answered) = mpsc::channel(1);
+    let serving = tokio::spawn(async move {
+        // It may open another connection before it is done with one.
+        while let Ok((stream, _)) = listener.accept().await {
+            let answers = answers.clone();
+            tokio::spawn(async move {
+                if let Ok(true) = serve(stream).await {
+                    let _ = answers.send(begun.elapsed()).await;
+                }
+            });
         }
-    };
+    });
+    let answer = timeout(LONGEST, answered.recv()).await;
+    serving.abort();
     function.kill().await?;
-    Ok(answered)
+    answer?.ok_or_else(|| "the function gave no answer".into())
 }
 
 fn start(binary: &Path, listener: &TcpListener) -> Result<tokio::process::Child> {
@@ -91,7 +103,7 @@ fn start(binary: &Path, listener: &TcpListener) -> Result<tokio::process::Child>
 }
 
 /// Answers the requests of one connection. Whether the function's answer was among them.
-async fn serve(stream: &mut TcpStream) -> Result<bool> {
+async fn serve(mut stream: TcpStream) -> Result<bool> {
     let mut read = Vec::new();
     let mut given = false;
     loop {

@@ -270,6 +270,44 @@ async fn what_was_discarded_is_done() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_event_of_the_largest_size_is_handled_to_the_end() {
+    let lab = Lab::default();
+    let consumer = consumer(&lab).concurrency(1000).build().unwrap();
+    let names: Vec<_> = (0..10_000).map(|i| i.to_string()).collect();
+    let all: Vec<_> = names
+        .iter()
+        .map(|name| {
+            (
+                name.as_str(),
+                if name.ends_with("77") { "fail" } else { "ok" },
+            )
+        })
+        .collect();
+    let failed = failures(&consumer, tasks(&all)).await;
+    let expected = names.iter().filter(|name| name.ends_with("77"));
+    assert_eq!(failed, expected.cloned().collect::<Vec<_>>());
+    assert_eq!(lab.calls().len(), 10_000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_that_came_twice_is_listed_once_if_either_delivery_failed() {
+    let lab = Lab::default();
+    let consumer = consumer(&lab).build().unwrap();
+    let records = [
+        ("a", "ok"),
+        ("b", "fail"),
+        ("b", "ok"),
+        ("c", "ok"),
+        ("a", "fail"),
+    ]
+    .map(|(id, what)| record("orders", id, &does(id, what)));
+    assert_eq!(failures(&consumer, event(records)).await, ["b", "a"]);
+    assert_eq!(lab.calls().len(), 5);
+    let both = ["fail", "panic"].map(|what| record("orders", "a", &does("a", what)));
+    assert_eq!(failures(&consumer, event(both)).await, ["a"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_empty_event_is_answered_without_failures() {
     let consumer = consumer(&Lab::default()).build().unwrap();
     assert!(failures(&consumer, event([])).await.is_empty());

@@ -6,14 +6,12 @@ use std::time::Duration;
 
 use babelqueue::lambda::{RetryBackoff, attempt_of};
 use babelqueue::local::{LocalSqs, Operation, RawMessage, Refusal};
-use babelqueue::{Backoff, BuildError, prelude::*};
+use babelqueue::{Backoff, prelude::*};
 use serde_json::json;
 use tracing::Level;
 
 use crate::capture::Capture;
-use crate::support::{
-    Bench, Lab, SECOND, consumer, does, event, failures, many_does, record, tasks,
-};
+use crate::support::{Bench, Lab, consumer, does, event, failures, many_does, record, tasks};
 
 /// Without jitter.
 fn plain() -> RetryBackoff {
@@ -428,47 +426,6 @@ async fn an_explicit_delay_is_set_without_any_backoff() {
 
 fn consumer_without_client(bench: &Bench) -> babelqueue::LambdaConsumer {
     consumer(&bench.lab).build().unwrap()
-}
-
-#[tokio::test]
-async fn what_cannot_work_is_not_built() {
-    let bench = Bench::new();
-    let lab = &bench.lab;
-    let both = bench
-        .consumer()
-        .retry(Backoff::fixed(SECOND))
-        .retry_backoff(true);
-    assert_eq!(both.build().unwrap_err(), BuildError::TwoBackoffs);
-    let both = bench
-        .consumer()
-        .release_delay(|_| SECOND)
-        .retry_backoff(true);
-    assert_eq!(both.build().unwrap_err(), BuildError::TwoBackoffs);
-    let off = bench
-        .consumer()
-        .retry(Backoff::fixed(SECOND))
-        .retry_backoff(false);
-    assert!(off.build().is_ok());
-    let without = |option| BuildError::NoClient { option };
-    let error = consumer(lab).retry_backoff(true).build().unwrap_err();
-    assert_eq!(error, without("retry_backoff"));
-    assert!(error.to_string().contains(".client("));
-    let error = consumer(lab)
-        .retry(Backoff::fixed(SECOND))
-        .build()
-        .unwrap_err();
-    assert_eq!(error, without("retry"));
-    let queue = DeadLetterQueue::default_name();
-    let error = consumer(lab).dead_letter_queue(queue).build().unwrap_err();
-    assert_eq!(error, without("dead_letter_queue"));
-    assert!(consumer(lab).concurrency(0).build().is_err());
-    assert!(consumer(lab).max_attempts(0).build().is_err());
-    let error = bench
-        .consumer()
-        .unknown_urn(UnknownUrn::DeadLetter)
-        .build()
-        .unwrap_err();
-    assert_eq!(error, BuildError::NoDeadLetterQueue);
 }
 
 #[tokio::test(start_paused = true)]

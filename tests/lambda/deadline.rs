@@ -79,6 +79,25 @@ async fn c_110_a_lease_ends_with_the_deadline_when_the_process_is_killed() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn c_110_the_lease_of_a_record_that_had_to_wait_ends_with_the_deadline_too() {
+    let lab = Lab::default();
+    let guard = Idempotency::claims(MemoryStore::new()).lease(3600 * SECOND);
+    let consumer = consumer(&lab)
+        .idempotency(guard)
+        .concurrency(1)
+        .build()
+        .unwrap();
+    let two = tasks(&[("a", "sleep=20 ok"), ("b", "sleep=600 ok")]);
+    let killed = failures_within(&consumer, two, Some(30 * SECOND));
+    // In the middle of the second one: nothing is given back.
+    assert!(tokio::time::timeout(25 * SECOND, killed).await.is_err());
+    assert_eq!(lab.take(), ["a", "b"]);
+    sleep(6 * SECOND).await;
+    assert!(failures(&consumer, tasks(&[("b", "ok")])).await.is_empty());
+    assert_eq!(lab.calls(), ["b"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn c_111_a_live_in_progress_mark_is_taken_for_an_orphan() {
     let bench = Bench::new();
     let guard = Idempotency::claims(MemoryStore::new());

@@ -5,13 +5,17 @@
 mod answers;
 mod backoff;
 mod batches;
+mod build;
 mod capture;
 mod deadline;
+mod docs;
 mod examples;
 mod fifo;
 mod fixtures;
 mod foreign;
 mod large_payloads;
 mod logs;
+mod panics;
 mod settlements;
 mod support;
+mod types;

@@ -219,6 +219,21 @@ async fn a_dead_letter_queue_of_the_wrong_kind_is_none() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_queue_is_not_its_own_dead_letter_queue() {
+    let bench = Bench::new();
+    let by_url = DeadLetterQueue::url(bench.sqs.queue_url("orders"));
+    for own in [DeadLetterQueue::name("orders"), by_url] {
+        let consumer = bench.consumer().dead_letter_queue(own).build().unwrap();
+        bench.put("a", "permanent");
+        assert_eq!(failures(&consumer, bench.receive().await).await.len(), 1);
+        assert_eq!(bench.sqs.calls().count(Operation::SendMessage), 0);
+    }
+    let errors = bench.lab.errors();
+    let told = |error: &String| error.contains("its own dead-letter queue");
+    assert!(errors.iter().any(told), "{errors:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn attempts_are_reconciled_with_the_records_receive_count() {
     #[babelqueue::babel_handler]
     async fn counted(

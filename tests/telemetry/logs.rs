@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
+use babelqueue::decode::{EventBridge, PlainJson};
 use babelqueue::fields;
 use babelqueue::prelude::*;
 use serde_json::json;
@@ -194,5 +195,39 @@ async fn every_field_is_of_the_list() {
             let known = fields::ALL.contains(&&**name) || name == "message" || name == "span";
             assert!(known, "{name} in {line:?}");
         }
+    }
+}
+
+/// Whoever else is asked about a body: what is dropped from it is said once, and nothing is said
+/// of a body that turns out to be no envelope.
+#[tokio::test(start_paused = true)]
+async fn what_decoding_drops_is_one_line_each() {
+    let accepted = r#"{"job":"urn:babel:mails:wanted","timestamp":1,"trace_id":"t","data":{},
+        "meta":{"ts":2,"schema_version":1},"attempts":0}"#;
+    let refused = r#"{"job":"urn:x","timestamp":1,"meta":{"ts":2}}"#;
+    let foreign = r#"{"job":"nightly","timestamp":1,"meta":{"ts":2}}"#;
+    let wrapped = format!(r#"{{"id":"e","detail-type":"d","source":"s","detail":{refused}}}"#);
+    let dropped: &[&str] = &["/timestamp", "/meta/ts"];
+    for (body, plain, expected) in [
+        (accepted, false, dropped),
+        (accepted, true, dropped),
+        (refused, false, dropped),
+        (foreign, true, &[]),
+        (&wrapped, false, &[]),
+    ] {
+        let (log, _guard) = Log::start();
+        let bench = Bench::new();
+        bench.put(body.to_owned(), &[]);
+        let mut consumer = bench.consumer().decoder(EventBridge::new());
+        if plain {
+            consumer = consumer.decoder(PlainJson::new("urn:babel:mails:wanted"));
+        }
+        consumer.build().unwrap().poll().await.unwrap();
+        let lines = log.0.lock().unwrap().clone();
+        let lines = lines.iter().filter(|(_, line)| {
+            text(line, "message") == "dropped a member that the contract forbids"
+        });
+        let pointers: Vec<_> = lines.map(|(_, line)| text(line, "pointer")).collect();
+        assert_eq!(pointers, expected, "{body} {plain}");
     }
 }

@@ -60,14 +60,20 @@ impl Clients {
 
 /// A client for settling in the queue's own region, which the user's client need not have.
 #[cfg(feature = "lambda")]
-pub(crate) fn settling_in(client: &Client, region: &str) -> Client {
+pub(crate) fn settling_in(client: &Client, region: &str, observer: &Observer) -> Client {
     let config = client.config();
-    let own = config
-        .to_builder()
+    let own = watched(config.to_builder(), observer)
         .region(aws_sdk_sqs::config::Region::new(region.to_owned()))
         .timeout_config(bounded(config.timeout_config()))
         .retry_partition(own_partition());
     Client::from_conf(own.build())
+}
+
+/// The same for calls that are not worth another try.
+#[cfg(feature = "lambda")]
+pub(crate) fn once(client: &Client) -> Client {
+    let config = client.config().to_builder();
+    Client::from_conf(config.retry_config(RetryConfig::disabled()).build())
 }
 
 /// A client whose every call ends in time, for publishing. The publisher does the retries: it

@@ -17,6 +17,8 @@ use aws_smithy_runtime_api::client::http::{
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use futures_util::FutureExt as _;
 
+use super::calls;
+
 /// A queue URL that does not go with the client.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -109,7 +111,7 @@ fn hosts_agree(queue: &str, client: &str, region: &str) -> bool {
 /// that could wait is replaced, so that the request is made at once or not at all.
 fn client_host(client: &Client) -> Option<String> {
     let (probe, client) = Probe::of(client);
-    let _ = Box::pin(client.list_queues().send()).now_or_never();
+    let _ = calls::probe(&client).now_or_never();
     let url = probe.url()?;
     host_of(&format!("{}/x", url.trim_end_matches('/'))).map(str::to_owned)
 }
@@ -119,7 +121,7 @@ fn client_host(client: &Client) -> Option<String> {
 #[cfg(feature = "lambda")]
 pub(crate) async fn url_of(client: &Client) -> Option<String> {
     let (probe, client) = Probe::of(client);
-    let _ = Box::pin(client.list_queues().send()).await;
+    calls::probe(&client).await;
     probe.url()
 }
 

@@ -5,7 +5,7 @@
 #[cfg(feature = "lambda")]
 mod arn;
 mod build_error;
-mod bury;
+pub(crate) mod calls;
 pub(crate) mod client;
 pub(crate) mod convert;
 pub(crate) mod endpoint;
@@ -17,6 +17,5 @@ mod watch;
 #[cfg(feature = "lambda")]
 pub(crate) use arn::QueueArn;
 pub use build_error::BuildError;
-pub(crate) use bury::bury;
 pub(crate) use methods::settings_methods;
 pub(crate) use settings::Settings;

@@ -67,6 +67,12 @@ impl Envelope {
     /// # Errors
     /// Fails exactly when the body is poison (SPEC §1.8).
     pub fn try_decode(body: String) -> Result<Self, Undecodable> {
+        Self::read(body).inspect(Self::warn)
+    }
+
+    /// Decodes a body like [`try_decode`](Self::try_decode), and leaves it to the caller to
+    /// [`warn`](Self::warn) when it turns out to be meant as an envelope.
+    pub(crate) fn read(body: String) -> Result<Self, Undecodable> {
         let checked = scan(&body)
             .and_then(|parts| identity::check(&parts, &body).map(|identity| (parts, identity)));
         match checked {
@@ -87,7 +93,9 @@ impl Envelope {
             return Err(defect);
         }
         let identity = identity::fold(&parts, &body);
-        Ok(Self::assemble(body, &parts, identity))
+        let envelope = Self::assemble(body, &parts, identity);
+        envelope.warn();
+        Ok(envelope)
     }
 
     /// Decodes a body that may not even be text.
@@ -111,7 +119,6 @@ impl Envelope {
 
     fn assemble(body: String, parts: &Parts, identity: identity::Identity) -> Self {
         let warnings = identity::warnings(parts, identity.source);
-        warnings.iter().for_each(|warning| warning.emit());
         let text = |token| Text::from_token(token, &body);
         let drops_urn = matches!(identity.source, Source::Job)
             && !matches!(parts.urn, super::parts::Candidate::Absent);
@@ -205,6 +212,11 @@ impl Envelope {
     /// What decode dropped; empty for an envelope that was made.
     pub fn warnings(&self) -> &[Warning] {
         &self.meta.fields.warnings
+    }
+
+    /// Emits the warnings to `tracing`.
+    pub(crate) fn warn(&self) {
+        self.warnings().iter().for_each(|warning| warning.emit());
     }
 
     /// The bytes that the envelope was decoded from, or encoded to.

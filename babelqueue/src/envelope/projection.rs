@@ -4,7 +4,8 @@
 use std::borrow::Cow;
 
 use super::decoded::Envelope;
-use super::identity::{self};
+use super::identity;
+use super::json::Str;
 use super::parts::{Parts, scan};
 use super::text::Text;
 
@@ -95,8 +96,8 @@ pub fn projection(envelope: &Envelope) -> Projection<'_> {
 }
 
 /// The contract attributes of bytes that are sent as they are (SPEC §2.1). Nothing is required of
-/// them: what is of the wrong type is not projected, and bytes that are no JSON object project
-/// nothing.
+/// them: what is of the wrong type is not projected, nor what holds half of a surrogate pair, and
+/// bytes that are no JSON object project nothing.
 pub fn projection_of(body: &[u8]) -> Projection<'static> {
     let sources = std::str::from_utf8(body).ok().and_then(|text| {
         let parts = scan(text).ok()?;
@@ -117,14 +118,17 @@ struct Sources<'a> {
 
 impl Sources<'static> {
     fn read(parts: &Parts, text: &str) -> Self {
-        let string = |token| Cow::Owned(Text::from_token(token, text).of(text).to_owned());
+        let string = |token: Str| {
+            let value = || Cow::Owned(Text::from_token(token, text).of(text).to_owned());
+            token.is_text(text).then(value)
+        };
         let meta = parts.meta;
         Self {
-            job: identity::fold(parts, text).token.map(string),
-            trace_id: parts.trace_id.map(string),
-            id: meta.and_then(|meta| meta.id).map(string),
+            job: identity::fold(parts, text).token.and_then(string),
+            trace_id: parts.trace_id.and_then(string),
+            id: meta.and_then(|meta| meta.id).and_then(string),
             schema_version: meta.and_then(|meta| meta.schema_version),
-            lang: meta.and_then(|meta| meta.lang).map(string),
+            lang: meta.and_then(|meta| meta.lang).and_then(string),
             created_at: meta.and_then(|meta| meta.created_at),
         }
     }

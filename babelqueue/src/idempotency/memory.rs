@@ -12,6 +12,13 @@ use crate::BoxError;
 /// How many handled ids are kept unless said otherwise.
 const CAPACITY: usize = 1_000_000;
 
+/// How long a claim is kept that ran out and nobody ended: SQS lets no message be in flight for
+/// longer, so nobody is left who could end it.
+const LONGEST_FLIGHT: Duration = Duration::from_hours(12);
+
+/// So many claims are never looked through for dead ones.
+const FEW_CLAIMS: usize = 1_024;
+
 /// Remembers handled ids in memory, and offers claims. Clones are one store. Time is tokio's.
 ///
 /// It is lost with the process, and other processes know nothing of it. It keeps the latest
@@ -43,6 +50,8 @@ struct Entries {
     /// The handled ids in the order of their ends.
     done: BTreeMap<u64, Arc<str>>,
     next: u64,
+    /// With how many claims the dead ones are looked for again.
+    sweep_at: usize,
 }
 
 #[derive(Debug)]
@@ -139,6 +148,19 @@ impl Entries {
         self.states.insert(id, State::Done { number, at });
     }
 
+    /// Takes out the claims that nobody can end any more, such as those of runs that were cancelled.
+    /// Looks at each only when their number has doubled.
+    fn sweep(&mut self, now: Instant) {
+        if self.states.len() - self.done.len() < self.sweep_at.max(FEW_CLAIMS) {
+            return;
+        }
+        self.states.retain(|_, state| match state {
+            State::Claimed { until, .. } => *until + LONGEST_FLIGHT > now,
+            State::Done { .. } => true,
+        });
+        self.sweep_at = 2 * (self.states.len() - self.done.len());
+    }
+
     /// Whether the token holds the id; an expired lease that nobody took over still counts.
     fn holds(&self, id: &str, token: &str) -> bool {
         matches!(self.states.get(id), Some(State::Claimed { token: held, .. }) if held == token)
@@ -177,6 +199,7 @@ impl ClaimStore for MemoryStore {
             }
             _ => {}
         }
+        entries.sweep(now);
         let claimed = State::Claimed {
             token: token.to_owned(),
             until: end_of(now, lease),
@@ -218,4 +241,38 @@ impl ClaimStore for MemoryStore {
 fn end_of(now: Instant, lease: Duration) -> Instant {
     const LIFETIME: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
     now + lease.min(LIFETIME)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn claims_that_nobody_ended_do_not_pile_up() -> Result<(), BoxError> {
+        let store = MemoryStore::new();
+        let lease = Duration::from_secs(30);
+        for day in 0..20 {
+            for message in 0..2_000 {
+                store.claim(&format!("{day}-{message}"), "t", lease).await?;
+            }
+            tokio::time::advance(Duration::from_hours(24)).await;
+        }
+        let kept = store.entries().states.len();
+        assert!(kept <= 2 * 2_000, "{kept} claims are kept");
+        Ok(())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_claim_that_ran_out_can_be_ended_while_its_message_may_be_in_flight()
+    -> Result<(), BoxError> {
+        let store = MemoryStore::new();
+        let lease = Duration::from_secs(30);
+        store.claim("slow", "t", lease).await?;
+        tokio::time::advance(Duration::from_hours(12)).await;
+        for message in 0..4 * FEW_CLAIMS {
+            store.claim(&message.to_string(), "t", lease).await?;
+        }
+        assert!(store.complete("slow", "t").await?);
+        Ok(())
+    }
 }

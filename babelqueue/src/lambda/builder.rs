@@ -192,6 +192,10 @@ fn check(options: &Options) -> Result<(), BuildError> {
     if family && options.retry_backoff.is_some() {
         return Err(BuildError::TwoBackoffs);
     }
+    if let Some(queue) = &settings.dead_letter_queue {
+        // Which queues there will be only events tell, but what no queue can be called is known.
+        queue.resolve("https://sqs/1/q")?;
+    }
     if options.client.is_some() {
         return Ok(());
     }

@@ -15,6 +15,7 @@ use super::queues::Queues;
 use super::retries::Retries;
 use super::run::Run;
 use super::watch::Watched;
+use crate::BoxFuture;
 use crate::invocation::Invocation;
 use crate::panics::fenced_async;
 use crate::pipeline::{Clock, Dispatch};
@@ -123,7 +124,7 @@ impl LambdaConsumer {
             Duration::from_millis(context.deadline.saturating_sub(now))
         });
         let invocation = Invocation::traced(context.request_id, context.xray_trace_id, remaining);
-        Ok(self.invoke(payload, invocation).await)
+        Ok(self.invocation(payload, invocation).await)
     }
 
     /// Handles one event outside of Lambda: for tests, and for running a function locally.
@@ -143,13 +144,24 @@ impl LambdaConsumer {
     /// # }
     /// ```
     pub async fn invoke(&self, event: Event, invocation: Invocation) -> SqsBatchResponse {
-        let span = tracing::info_span!(
-            "invocation",
-            request_id = invocation.request_id(),
-            xray_trace_id = invocation.xray_trace_id(),
-            records = event.len(),
-        );
-        self.inner.invoke(event, invocation).instrument(span).await
+        self.invocation(event, invocation).await
+    }
+
+    /// In a box that is made here, so that what is in it is compiled here and once.
+    fn invocation(&self, event: Event, invocation: Invocation) -> BoxFuture<'_, SqsBatchResponse> {
+        let (request_id, xray_trace) = (invocation.request_id(), invocation.xray_trace_id());
+        let telemetry = &self.inner.options.settings.telemetry;
+        let invoked = telemetry.invocation(request_id, xray_trace, event.len());
+        let span = invoked.within(|| {
+            tracing::info_span!(
+                "invocation",
+                request_id,
+                xray_trace_id = xray_trace,
+                records = event.len(),
+            )
+        });
+        let work = self.inner.invoke(event, invocation.clone());
+        Box::pin(async move { invoked.scope(work.instrument(span)).await })
     }
 
     /// Runs the function: takes events from Lambda until Lambda ends the process.
@@ -168,14 +180,14 @@ impl Inner {
             .await;
         let records = event.into_records();
         let run = Run::new(self, &invocation, &records, limits);
-        let (mut fates, sources) = run.finish().await;
+        let (mut fates, jobs) = run.finish().await;
         self.call(&self.options.on_end, "on_end", &invocation, limits)
             .await;
         let unknown = fates.report(invocation.take_failed());
         fates.close_groups();
         let delays = self
             .retries
-            .apply(&fates, &sources, unknown, invocation.elapsed());
+            .apply(&fates, &jobs, unknown, invocation.elapsed());
         match fenced_async(limits.bounded(delays)).await {
             Ok(Some(())) => {}
             Ok(None) => tracing::warn!("no time was left to set the delays of failed messages"),

@@ -25,11 +25,11 @@
 //! | `FunctionResponseTypes` | `["ReportBatchItemFailures"]` | without it Lambda ignores the answer and deletes every message |
 //! | the queue's `VisibilityTimeout` | at least 6 × the function's timeout | handlers are covered by it, there is no heartbeat |
 //! | the queue's `RedrivePolicy` | `maxReceiveCount` of 3 to 5, to `<queue>-dlq` | catches what kills the process |
-//! | the queue's `MessageRetentionPeriod` | over the sum of the delays × `maxReceiveCount` | a message that waits must not expire |
+//! | the queue's `MessageRetentionPeriod` | over the sum of the delays of `maxReceiveCount` receives: at the defaults 33 min for 5 | a message that waits must not expire |
 //!
 //! The function's role needs `sqs:ReceiveMessage`, `sqs:DeleteMessage` and
 //! `sqs:GetQueueAttributes` for the mapping, `sqs:ChangeMessageVisibility` for delays,
-//! and `sqs:SendMessage` on the dead-letter queue:
+//! `sqs:SendMessage` on the dead-letter queue, and `s3:GetObject` where large messages are kept:
 //!
 //! ```json
 //! {
@@ -49,6 +49,11 @@
 //!       "Effect": "Allow",
 //!       "Action": "sqs:SendMessage",
 //!       "Resource": "arn:aws:sqs:eu-west-1:123456789012:orders-dlq"
+//!     },
+//!     {
+//!       "Effect": "Allow",
+//!       "Action": "s3:GetObject",
+//!       "Resource": "arn:aws:s3:::orders-payloads/*"
 //!     }
 //!   ]
 //! }

@@ -10,6 +10,7 @@ use super::plan::{Key, Station};
 use super::queues::Source;
 use crate::invocation::Invocation;
 use crate::pipeline::Prepared;
+use crate::telemetry::Handled;
 
 /// A record on its way.
 pub(super) struct Job {
@@ -18,11 +19,14 @@ pub(super) struct Job {
     pub(super) delivery: crate::pipeline::DeliveryNumber,
     /// Until a handler has it.
     pub(super) prepared: Option<Result<Prepared, RecordError>>,
+    /// Its span, for what is done to it.
+    pub(super) handled: Handled,
 }
 
 /// Prepares a record; nothing is done about it yet.
-pub(super) async fn prepare(inner: &Inner, invocation: &Invocation, record: &EventRecord) -> Job {
-    let source = inner.queues.source(&record.arn).await;
+pub(super) fn prepare(inner: &Inner, invocation: &Invocation, record: &EventRecord) -> Job {
+    let source = inner.queues.source(&record.arn);
+    source.counters.received.one();
     #[cfg(feature = "idempotency")]
     let mut delivery = crate::pipeline::DeliveryNumber::default();
     let prepared = body_of(record).map(|body| {
@@ -31,8 +35,6 @@ pub(super) async fn prepare(inner: &Inner, invocation: &Invocation, record: &Eve
         {
             delivery = ready.delivery;
         }
-        // A claim of this delivery must not outlive the invocation.
-        ready.visible_after = invocation.remaining();
         ready.invocation = Some(invocation.clone());
         source.pipeline.prepare(ready)
     });
@@ -41,6 +43,7 @@ pub(super) async fn prepare(inner: &Inner, invocation: &Invocation, record: &Eve
         #[cfg(feature = "idempotency")]
         delivery,
         prepared: Some(prepared),
+        handled: Handled::default(),
     }
 }
 

@@ -1,21 +1,28 @@
 //! The queues that events come from: what is derived from a queue's ARN, once for a consumer.
+//! What only a call of SQS needs, a client in the queue's region and the URLs, is made for the
+//! first one: most invocations of a function make none.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use aws_sdk_sqs::Client;
+use aws_sdk_sqs::types::ChangeMessageVisibilityBatchRequestEntry;
 use tokio::sync::OnceCell;
 
-use crate::aws::{QueueArn, Settings, client, endpoint};
-use crate::pipeline::{Counters, Handling, Pipeline};
+use crate::aws::calls::{Changed, bury, change_visibility};
+use crate::aws::{BuildError, QueueArn, Settings, client, endpoint};
+use crate::pipeline::{Counters, DeadLetterMessage, Handling, Pipeline};
 use crate::policy::is_fifo;
+use crate::{BoxError, BoxFuture};
+
+/// Stands for the endpoint as long as only names matter.
+const ANY_ENDPOINT: &str = "https://sqs";
 
 /// Makes and keeps them.
 pub(super) struct Queues {
     template: Option<Client>,
     settings: Settings,
     handling: Arc<Handling>,
-    clients: Mutex<HashMap<String, Client>>,
     sources: Mutex<HashMap<String, Arc<Source>>>,
 }
 
@@ -23,12 +30,37 @@ pub(super) struct Queues {
 pub(super) struct Source {
     pub(super) fifo: bool,
     pub(super) pipeline: Pipeline,
-    pub(super) dead_letter_url: Option<String>,
-    /// In the queue's region; `None` when its ARN is none, or the consumer has no client.
-    pub(super) client: Option<Client>,
+    pub(super) counters: Arc<Counters>,
+    settings: Settings,
+    template: Option<Client>,
     arn: Option<QueueArn>,
-    url: OnceCell<Option<String>>,
+    place: OnceCell<Option<Place>>,
+    dead_letter_url: OnceCell<Result<String, BuildError>>,
 }
+
+/// Where the calls about a queue go.
+pub(super) struct Place {
+    client: Client,
+    /// Tries once.
+    once: Client,
+    /// URL of the queue.
+    url: String,
+}
+
+impl Place {
+    /// Changes the visibility of up to ten messages. It is tried once: they come again anyway.
+    pub(super) fn change(
+        &self,
+        entries: Vec<ChangeMessageVisibilityBatchRequestEntry>,
+    ) -> BoxFuture<'static, Changed> {
+        change_visibility(&self.once, &self.url, entries)
+    }
+}
+
+/// Why a copy could not be sent.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no dead-letter queue to send to")]
+struct NoQueue(#[source] Option<BuildError>);
 
 impl Queues {
     pub(super) fn new(
@@ -40,7 +72,6 @@ impl Queues {
             template,
             settings,
             handling,
-            clients: Mutex::default(),
             sources: Mutex::default(),
         }
     }
@@ -51,84 +82,82 @@ impl Queues {
     }
 
     /// The queue with this ARN.
-    pub(super) async fn source(&self, arn: &str) -> Arc<Source> {
-        if let Some(source) = lock(&self.sources).get(arn) {
+    pub(super) fn source(&self, arn: &str) -> Arc<Source> {
+        let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(source) = sources.get(arn) {
             return Arc::clone(source);
         }
-        let made = Arc::new(self.make(arn).await);
-        // Of two invocations that make one at the same time, the first one's stays.
-        let mut sources = lock(&self.sources);
-        Arc::clone(sources.entry(arn.to_owned()).or_insert(made))
+        let source = Arc::new(self.make(arn));
+        sources.insert(arn.to_owned(), Arc::clone(&source));
+        source
     }
 
-    async fn make(&self, text: &str) -> Source {
+    fn make(&self, text: &str) -> Source {
         let arn = QueueArn::parse(text);
-        let client = arn.as_ref().and_then(|arn| self.client_in(&arn.region));
-        let url = OnceCell::new();
-        let mut dead_letter_url = None;
-        if self.settings.dead_letter_queue.is_some() {
-            let found = url_of(arn.as_ref(), client.as_ref()).await;
-            dead_letter_url = match found
-                .as_deref()
-                .map(|url| self.settings.dead_letter_url(url))
-            {
-                Some(Ok(url)) => url,
-                Some(Err(error)) => {
-                    tracing::error!(arn = text, "no dead-letter queue: {error}");
-                    None
-                }
-                None => {
-                    tracing::error!(arn = text, "no dead-letter queue: the ARN is not a queue's");
-                    None
-                }
-            };
-            let _ = url.set(found);
-        }
+        let dead_letter_url = match &arn {
+            Some(arn) => self.settings.dead_letter_url(&arn.url(ANY_ENDPOINT)),
+            None => Ok(None),
+        };
+        let dead_letter_url = dead_letter_url.unwrap_or_else(|error| {
+            tracing::error!(arn = text, "no dead-letter queue: {error}");
+            None
+        });
         let queue = text.rsplit(':').next().unwrap_or_default();
         let observer = self.settings.telemetry.observer(queue);
+        let counters = Arc::new(Counters::observed(&observer));
         Source {
             fifo: is_fifo(queue),
             pipeline: self.settings.clone().pipeline(
                 queue.into(),
                 Arc::clone(&self.handling),
                 dead_letter_url.as_deref(),
-                Arc::new(Counters::observed(&observer)),
+                Arc::clone(&counters),
             ),
-            dead_letter_url,
-            client,
+            counters,
+            settings: self.settings.clone(),
+            template: self.template.clone(),
             arn,
-            url,
+            place: OnceCell::new(),
+            dead_letter_url: OnceCell::new(),
         }
-    }
-
-    /// One client for each region.
-    fn client_in(&self, region: &str) -> Option<Client> {
-        let template = self.template.as_ref()?;
-        let mut clients = lock(&self.clients);
-        let make = || client::settling_in(template, region);
-        let client = clients.entry(region.to_owned()).or_insert_with(make);
-        Some(client.clone())
     }
 }
 
 impl Source {
-    /// URL of the queue; `None` when its ARN is none, or the consumer has no client.
-    pub(super) async fn url(&self) -> Option<&str> {
-        let make = || url_of(self.arn.as_ref(), self.client.as_ref());
-        self.url.get_or_init(make).await.as_deref()
+    /// Where the queue is; `None` when its ARN is none, or the consumer has no client.
+    pub(super) async fn place(&self) -> Option<&Place> {
+        let make = || async {
+            let (arn, template) = (self.arn.as_ref()?, self.template.as_ref()?);
+            let client = client::settling_in(template, &arn.region, &self.pipeline.observer);
+            let url = arn.url(&endpoint::url_of(&client).await?);
+            let once = client::once(&client);
+            Some(Place { client, once, url })
+        };
+        self.place.get_or_init(make).await.as_ref()
+    }
+
+    /// Sends a copy to the dead-letter queue.
+    pub(super) async fn bury(&self, message: DeadLetterMessage) -> Result<(), BoxError> {
+        let place = self.place().await.ok_or(NoQueue(None))?;
+        let make = || async {
+            let url = self.settings.dead_letter_url(&place.url)?;
+            let url = url.unwrap_or_default();
+            endpoint::check(&place.client, &url)?;
+            Ok(url)
+        };
+        match self.dead_letter_url.get_or_init(make).await {
+            Ok(url) => bury(&place.client, Some(url.clone()), message).await,
+            Err(error) => Err(NoQueue(Some(error.clone())).into()),
+        }
     }
 
     /// Whether the ARN is one.
     pub(super) fn has_arn(&self) -> bool {
         self.arn.is_some()
     }
-}
 
-async fn url_of(arn: Option<&QueueArn>, client: Option<&Client>) -> Option<String> {
-    let endpoint = endpoint::url_of(client?).await?;
-    Some(arn?.url(&endpoint))
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Whether there is anything to call SQS with.
+    pub(super) fn has_client(&self) -> bool {
+        self.template.is_some()
+    }
 }

@@ -9,6 +9,7 @@ use super::backoff::{RetryBackoff, RetryBackoffError, left};
 use super::builder::{Options, Provider};
 use super::event::EventRecord;
 use super::fate::{Fate, Fates};
+use super::prepare::Job;
 use super::queues::Source;
 use super::visibility::{self, Change, Refused};
 use crate::invocation::RetryOptions;
@@ -58,7 +59,7 @@ impl Retries {
     pub(super) async fn apply(
         &self,
         fates: &Fates<'_>,
-        sources: &[Option<Arc<Source>>],
+        jobs: &[Option<Job>],
         unknown: Vec<String>,
         elapsed: Duration,
     ) {
@@ -74,13 +75,18 @@ impl Retries {
             .collect();
         let mut changes = Vec::new();
         for (at, record, fate) in fates.each() {
-            let Some(source) = sources.get(at).and_then(Option::as_ref) else {
+            let Some(Job {
+                source, handled, ..
+            }) = jobs.get(at).and_then(Option::as_ref)
+            else {
                 continue;
             };
             let Some(seconds) = self.seconds(record, fate, source, elapsed) else {
+                source.counters.left.one();
                 continue;
             };
             if source.fifo {
+                source.counters.left.one();
                 if !self.warned_of_fifo.swap(true, Ordering::Relaxed) {
                     tracing::warn!(
                         "messages of a FIFO queue come again after its visibility timeout: a \
@@ -89,7 +95,8 @@ impl Retries {
                 }
                 continue;
             }
-            if source.client.is_none() && source.has_arn() {
+            if !source.has_client() && source.has_arn() {
+                source.counters.left.one();
                 if !self.warned_of_client.swap(true, Ordering::Relaxed) {
                     tracing::warn!(
                         "a handler asked for a delay, and the consumer has no client to set it \
@@ -100,6 +107,7 @@ impl Retries {
             }
             changes.push(Change {
                 source: Arc::clone(source),
+                handled: handled.clone(),
                 message_id: record.message_id.clone(),
                 receipt_handle: record.receipt_handle.clone(),
                 seconds,

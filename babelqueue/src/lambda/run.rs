@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
-use futures_util::stream::{self, FuturesUnordered};
+use futures_util::stream::FuturesUnordered;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
 use tracing::Instrument as _;
@@ -16,10 +16,10 @@ use super::fate::{Fate, Fates, group_of};
 use super::plan::{Call, plan};
 use super::prepare::{Job, prepare, station};
 use super::queues::Source;
-use crate::aws::bury;
 use crate::invocation::Invocation;
-use crate::pipeline::{DeadLetterMessage, Panicked, Processed, Settlement, Subject};
+use crate::pipeline::{DeadLetterMessage, Ending, Panicked, Processed, Settlement, Subject};
 use crate::policy::ReportKind;
+use crate::telemetry::Settled;
 use crate::{BoxError, BoxFuture};
 
 /// The deadline came before the handler's end.
@@ -38,6 +38,8 @@ pub(super) struct Run<'a> {
     calls: Vec<Call>,
     /// For each call, how many others it waits for.
     waits: Vec<usize>,
+    /// For each call, those that wait for it.
+    followers: Vec<Vec<usize>>,
     /// For each call, the records that it runs.
     members: Vec<Vec<usize>>,
     /// For each call, how many of them have no end yet.
@@ -67,6 +69,7 @@ impl<'a> Run<'a> {
             jobs: Vec::new(),
             calls: Vec::new(),
             waits: Vec::new(),
+            followers: Vec::new(),
             members: Vec::new(),
             open: Vec::new(),
             call_of: vec![0; records.len()],
@@ -80,8 +83,8 @@ impl<'a> Run<'a> {
     }
 
     /// Runs to the end, or to the deadline.
-    pub(super) async fn finish(mut self) -> (Fates<'a>, Vec<Option<Arc<Source>>>) {
-        self.prepare().await;
+    pub(super) async fn finish(mut self) -> (Fates<'a>, Vec<Option<Job>>) {
+        self.prepare();
         self.plan();
         let mut is_cut = false;
         loop {
@@ -102,28 +105,30 @@ impl<'a> Run<'a> {
                 () = at(end) => break,
             }
         }
-        let sources = self.jobs.into_iter().map(|job| Some(job?.source)).collect();
-        (self.fates, sources)
+        (self.fates, self.jobs)
     }
 
-    async fn prepare(&mut self) {
-        let (inner, invocation, limits) = (self.inner, self.invocation, self.limits);
-        let prepare = |record: &'a EventRecord| async move {
-            let job = prepare(inner, invocation, record);
-            match limits.cut {
-                None => Some(job.await),
-                Some(cut) => tokio::time::timeout_at(cut, job).await.ok(),
-            }
+    fn prepare(&mut self) {
+        let job = |record| {
+            let in_time = !self.is_over();
+            in_time.then(|| prepare(self.inner, self.invocation, record))
         };
-        let bound = inner.options.concurrency;
-        let jobs = stream::iter(self.records).map(prepare).buffered(bound);
-        self.jobs = jobs.collect().await;
+        self.jobs = self.records.iter().map(job).collect();
+    }
+
+    /// Nothing is begun any more.
+    fn is_over(&self) -> bool {
+        self.limits.cut.is_some_and(|cut| cut <= Instant::now())
     }
 
     fn plan(&mut self) {
         let stations: Vec<_> = self.records.iter().zip(&self.jobs).map(station).collect();
         self.calls = plan(&stations);
+        self.followers = vec![Vec::new(); self.calls.len()];
         for (at, call) in self.calls.iter().enumerate() {
+            for before in &call.after {
+                self.followers[*before].push(at);
+            }
             for record in &call.records {
                 self.call_of[*record] = at;
             }
@@ -138,7 +143,7 @@ impl<'a> Run<'a> {
 
     fn start_calls(&mut self) {
         while self.tasks.len() < self.inner.options.concurrency {
-            if self.limits.cut.is_some_and(|cut| cut <= Instant::now()) {
+            if self.is_over() {
                 return;
             }
             let Some(call) = self.ready.pop_front() else {
@@ -161,7 +166,9 @@ impl<'a> Run<'a> {
                 continue;
             };
             match job.prepared.take() {
-                Some(Ok(one)) => {
+                Some(Ok(mut one)) => {
+                    // A claim of this delivery must not outlive the invocation.
+                    one.set_visible_after(self.invocation.remaining());
                     source.get_or_insert_with(|| Arc::clone(&job.source));
                     self.members[call].push(record);
                     prepared.push(one);
@@ -232,6 +239,14 @@ impl<'a> Run<'a> {
     }
 
     fn settle(&mut self, record: usize, processed: Processed) {
+        if let Some(job) = &mut self.jobs[record] {
+            job.handled = processed.handled;
+            if let (Ending::Failed, Settlement::Release { .. }) =
+                (processed.ending, &processed.settlement)
+            {
+                job.source.counters.retried.one();
+            }
+        }
         let fate = match processed.settlement {
             Settlement::Delete => Fate::Done,
             Settlement::Leave => Fate::Left,
@@ -255,24 +270,23 @@ impl<'a> Run<'a> {
             };
             if let Some(job) = &self.jobs[record] {
                 let source = Arc::clone(&job.source);
-                let send = async move { (record, send(&source, message).await) };
+                let settled = Settled::of(std::iter::once(&job.handled));
+                let send = async move { (record, settled.scope(source.bury(message)).await) };
                 self.sends.push(Box::pin(send));
             }
         }
     }
 
     fn on_sent(&mut self, record: usize, sent: Result<(), BoxError>) {
-        let fate = match sent {
-            Ok(()) => Fate::Done,
-            Err(error) => {
-                if let Some(job) = &self.jobs[record] {
-                    let source = Arc::clone(&job.source);
-                    self.report(&source, ReportKind::DeadLetter, record, &*error);
-                }
-                Fate::Left
+        let job = self.jobs[record].as_ref();
+        match (&sent, job.map(|job| Arc::clone(&job.source))) {
+            (Ok(()), Some(source)) => source.counters.dead_lettered.one(),
+            (Err(error), Some(source)) => {
+                self.report(&source, ReportKind::DeadLetter, record, &**error);
             }
-        };
-        self.end(record, fate);
+            (_, None) => {}
+        }
+        self.end(record, sent.map_or(Fate::Left, |()| Fate::Done));
     }
 
     /// A record of a running call has come to its end.
@@ -294,12 +308,10 @@ impl<'a> Run<'a> {
     }
 
     fn complete(&mut self, call: usize) {
-        for later in 0..self.calls.len() {
-            if self.calls[later].after.contains(&call) {
-                self.waits[later] -= 1;
-                if self.waits[later] == 0 {
-                    self.ready.push_back(later);
-                }
+        for later in std::mem::take(&mut self.followers[call]) {
+            self.waits[later] -= 1;
+            if self.waits[later] == 0 {
+                self.ready.push_back(later);
             }
         }
     }
@@ -363,13 +375,6 @@ impl<'a> Run<'a> {
         };
         source.pipeline.reporter.report(kind, subject, error);
     }
-}
-
-async fn send(source: &Source, message: DeadLetterMessage) -> Result<(), BoxError> {
-    let Some(client) = &source.client else {
-        return Err("the consumer has no client".into());
-    };
-    bury(client, source.dead_letter_url.clone(), message).await
 }
 
 async fn at(time: Option<Instant>) {

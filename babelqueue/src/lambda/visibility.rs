@@ -4,16 +4,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use aws_sdk_sqs::Client;
-use aws_sdk_sqs::config::Builder;
-use aws_sdk_sqs::config::retry::RetryConfig;
 use aws_sdk_sqs::error::ProvideErrorMetadata as _;
 use aws_sdk_sqs::types::ChangeMessageVisibilityBatchRequestEntry;
 use futures_util::StreamExt as _;
 use futures_util::stream;
 
-use super::queues::Source;
+use super::queues::{Place, Source};
 use crate::aws::convert::sort_answer;
+use crate::telemetry::{Handled, Settled};
 
 /// Most entries of a call.
 const BATCH: usize = 10;
@@ -29,6 +27,7 @@ const NAMED: usize = 5;
 /// One failed message with its delay.
 pub(super) struct Change {
     pub(super) source: Arc<Source>,
+    pub(super) handled: Handled,
     pub(super) message_id: String,
     pub(super) receipt_handle: String,
     pub(super) seconds: i32,
@@ -56,26 +55,29 @@ impl Refused {
 /// Applies the changes, ten by ten of one queue. `denied` outlives the invocation: when SQS denies
 /// access, no other call is made in this container.
 pub(super) async fn apply(changes: Vec<Change>, mut refused: Vec<Refused>, denied: &AtomicBool) {
-    let mut by_url: Vec<(String, Client, Vec<Change>)> = Vec::new();
+    let mut by_source: Vec<(Arc<Source>, Vec<Change>)> = Vec::new();
     for change in changes {
-        let place = match (change.source.url().await, &change.source.client) {
-            (Some(url), Some(client)) => (url.to_owned(), client.clone()),
-            _ => {
-                refused.push(Refused::new(&change.message_id, "InvalidEventSourceARN"));
-                continue;
-            }
-        };
-        match by_url.iter_mut().find(|(url, ..)| *url == place.0) {
-            Some((_, _, changes)) => changes.push(change),
-            None => by_url.push((place.0, place.1, vec![change])),
+        match by_source
+            .iter_mut()
+            .find(|(source, _)| Arc::ptr_eq(source, &change.source))
+        {
+            Some((_, changes)) => changes.push(change),
+            None => by_source.push((Arc::clone(&change.source), vec![change])),
         }
     }
     let mut calls = Vec::new();
-    for (url, client, changes) in by_url {
-        let mut changes = changes.into_iter().peekable();
+    for (source, changes) in &mut by_source {
+        let Some(place) = source.place().await else {
+            let refuse =
+                |change: &Change| Refused::new(&change.message_id, "InvalidEventSourceARN");
+            refused.extend(changes.iter().map(refuse));
+            source.counters.left.add(changes.len());
+            continue;
+        };
+        let mut changes = changes.drain(..).peekable();
         while changes.peek().is_some() {
             let chunk: Vec<_> = changes.by_ref().take(BATCH).collect();
-            calls.push(call(client.clone(), url.clone(), chunk, denied));
+            calls.push(call(place, chunk, denied));
         }
     }
     let mut applied = Vec::new();
@@ -93,61 +95,30 @@ struct Applied {
     refused: Vec<Refused>,
 }
 
-async fn call(client: Client, url: String, changes: Vec<Change>, denied: &AtomicBool) -> Applied {
-    let mut result = Applied::default();
-    if denied.load(Ordering::Relaxed) {
-        let refuse = |change: &Change| Refused::new(&change.message_id, "AccessDenied");
-        result.refused = changes.iter().map(refuse).collect();
-        return result;
-    }
-    let entry = |(position, change): (usize, &Change)| {
-        let entry = ChangeMessageVisibilityBatchRequestEntry::builder().id(position.to_string());
-        let entry = entry.receipt_handle(&change.receipt_handle);
-        entry.visibility_timeout(change.seconds).build().ok()
+/// Code and text of a refusal.
+type Refusal = (String, Option<String>);
+
+async fn call(place: &Place, changes: Vec<Change>, denied: &AtomicBool) -> Applied {
+    let results = if denied.load(Ordering::Relaxed) {
+        vec![Err(("AccessDenied".to_owned(), None)); changes.len()]
+    } else {
+        send(place, &changes).await
     };
-    let entries = changes.iter().enumerate().filter_map(entry).collect();
-    let answer = client
-        .change_message_visibility_batch()
-        .queue_url(url)
-        .set_entries(Some(entries))
-        .customize()
-        // The message comes again anyway, so that it is not worth the time.
-        .config_override(Builder::new().retry_config(RetryConfig::disabled()))
-        .send();
-    match Box::pin(answer).await {
-        Err(error) => {
-            let code = error.code().unwrap_or("CallFailed").to_owned();
-            let message = crate::pipeline::error_text(&error);
-            result.refused = changes
-                .iter()
-                .map(|change| Refused {
-                    message_id: change.message_id.clone(),
-                    code: code.clone(),
-                    message: Some(message.clone()),
-                })
-                .collect();
-        }
-        Ok(answer) => {
-            let failed = answer.failed.into_iter().map(|entry| {
-                let refusal = (entry.code, entry.message);
-                (entry.id, Err(refusal))
-            });
-            let successful = answer
-                .successful
-                .into_iter()
-                .map(|entry| (entry.id, Ok(())));
-            let results = sort_answer(OPERATION, changes.len(), failed.chain(successful), || {
-                Err(("NoResult".to_owned(), None))
-            });
-            for (change, entry) in changes.into_iter().zip(results) {
-                match entry {
-                    Ok(()) => result.applied.push((change.attempt, change.seconds)),
-                    Err((code, message)) => result.refused.push(Refused {
-                        message_id: change.message_id,
-                        code,
-                        message,
-                    }),
-                }
+    let mut result = Applied::default();
+    for (change, entry) in changes.into_iter().zip(results) {
+        let counters = &change.source.counters;
+        match entry {
+            Ok(()) => {
+                counters.released.one();
+                result.applied.push((change.attempt, change.seconds));
+            }
+            Err((code, message)) => {
+                counters.left.one();
+                result.refused.push(Refused {
+                    message_id: change.message_id,
+                    code,
+                    message,
+                });
             }
         }
     }
@@ -165,6 +136,32 @@ async fn call(client: Client, url: String, changes: Vec<Change>, denied: &Atomic
         );
     }
     result
+}
+
+async fn send(place: &Place, changes: &[Change]) -> Vec<Result<(), Refusal>> {
+    let entry = |(position, change): (usize, &Change)| {
+        let entry = ChangeMessageVisibilityBatchRequestEntry::builder().id(position.to_string());
+        let entry = entry.receipt_handle(&change.receipt_handle);
+        entry.visibility_timeout(change.seconds).build().ok()
+    };
+    let entries = changes.iter().enumerate().filter_map(entry).collect();
+    let settled = Settled::of(changes.iter().map(|change| &change.handled));
+    match settled.scope(place.change(entries)).await {
+        Err(error) => {
+            let code = error.code().unwrap_or("CallFailed").to_owned();
+            let message = crate::pipeline::error_text(&error);
+            vec![Err((code, Some(message))); changes.len()]
+        }
+        Ok(answer) => {
+            let failed = answer.failed.into_iter();
+            let failed = failed.map(|entry| (entry.id, Err((entry.code, entry.message))));
+            let successful = answer.successful.into_iter();
+            let successful = successful.map(|entry| (entry.id, Ok(())));
+            sort_answer(OPERATION, changes.len(), failed.chain(successful), || {
+                Err(("NoResult".to_owned(), None))
+            })
+        }
+    }
 }
 
 fn tell(applied: &[(u64, i32)], refused: &[Refused]) {

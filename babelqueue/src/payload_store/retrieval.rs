@@ -263,9 +263,18 @@ fn size(actual: &Option<u64>) -> String {
 }
 
 impl PayloadError {
+    /// The code that every one of them has in logs and for hooks, whatever the store (SPEC §4.3).
+    pub const CODE: &'static str = "S3_ERROR";
+
     /// Whether another try may succeed. What may not is treated as poison.
     pub fn is_retryable(&self) -> bool {
         matches!(self, Self::Unavailable { .. })
+    }
+
+    /// What was read in the place of a pointer can be no message.
+    pub(crate) fn not_json(location: Location) -> Self {
+        let what = "it is no JSON".to_owned();
+        Self::Altered { location, what }
     }
 
     /// What was read in the place of a pointer is one itself.

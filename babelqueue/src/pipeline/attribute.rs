@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use crate::envelope::REPLAY_BYPASS;
+
 /// How many attributes a message may have.
 pub(crate) const MAX_ATTRIBUTES: usize = 10;
 
@@ -69,6 +71,12 @@ pub(crate) fn refused_character(text: &str) -> Option<(usize, char)> {
             || c >= '\u{10000}'
     };
     text.char_indices().find(|(_, c)| !legal(*c))
+}
+
+/// Whether the library itself sets this header, on behalf of a trace or a redrive: such give way
+/// when there is no place, the application's own never do.
+pub(crate) fn is_library_header(name: &str) -> bool {
+    matches!(name, "traceparent" | "tracestate") || name == REPLAY_BYPASS
 }
 
 /// Says what is wrong with the name of a header, if anything is.

@@ -2,7 +2,8 @@
 //! deduplication id. Pure.
 
 use super::attribute::{
-    Attribute, MAX_ATTRIBUTES, Value, check_header_name, refused_character, size_of_message,
+    Attribute, MAX_ATTRIBUTES, Value, check_header_name, is_library_header, refused_character,
+    size_of_message,
 };
 use super::failure::CopyError;
 use super::record::Record;
@@ -103,7 +104,7 @@ fn write_body(
 }
 
 /// The six of the contract, projected anew, then the riders in the order of their names as far
-/// as there is room. Returns what was left out, too.
+/// as there is room, the library's own last. Returns what was left out, too.
 fn annotated_attributes(envelope: &Envelope, record: &Record) -> (Vec<Attribute>, Vec<String>) {
     let mut dropped = Vec::new();
     let mut attributes = Vec::with_capacity(MAX_ATTRIBUTES);
@@ -115,8 +116,10 @@ fn annotated_attributes(envelope: &Envelope, record: &Record) -> (Vec<Attribute>
         let data_type = attribute.kind.as_str();
         attributes.push(Attribute::text(attribute.name, data_type, attribute.value));
     }
-    let riders = record.attributes.iter();
-    for rider in riders.filter(|rider| !CONTRACT_ATTRIBUTES.contains(&&*rider.name)) {
+    let is_rider = |rider: &&Attribute| !CONTRACT_ATTRIBUTES.contains(&&*rider.name);
+    let riders = record.attributes.iter().filter(is_rider);
+    let (library, own): (Vec<_>, Vec<_>) = riders.partition(|rider| is_library_header(&rider.name));
+    for rider in own.into_iter().chain(library) {
         if attributes.len() < MAX_ATTRIBUTES && is_sendable(rider) {
             attributes.push(rider.clone());
         } else {

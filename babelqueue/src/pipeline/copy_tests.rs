@@ -66,6 +66,24 @@ fn c_060_dead_lettering_stays_within_ten_attributes() {
     assert_eq!(copy.dropped, ["h4", "h5", "h6", "h7", "h8"]);
 }
 
+/// What the application put there stays; the library's own headers give way (SPEC §2.2).
+#[test]
+fn c_060_the_librarys_headers_give_way_on_a_copy() {
+    let mut record = record(3);
+    for name in ["bq-replay-bypass", "traceparent", "tracestate", "z"] {
+        let at = record
+            .attributes
+            .partition_point(|other| &*other.name < name);
+        let header = Attribute::text(name, "String", "v");
+        record.attributes.insert(at, header);
+    }
+    let copy = annotated(&record, &to(false, 1 << 20)).expect("a copy");
+    let riders: Vec<_> = copy.attributes[6..].iter().map(|a| &*a.name).collect();
+    assert_eq!(riders, ["h0", "h1", "h2", "z"]);
+    let library = ["bq-replay-bypass", "traceparent", "tracestate"];
+    assert_eq!(copy.dropped, library);
+}
+
 #[test]
 fn c_060_raw_and_poison_copies_keep_all_ten_verbatim() {
     let mut record = record(8);

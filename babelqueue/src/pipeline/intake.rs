@@ -90,7 +90,7 @@ pub(crate) fn open(record: &mut Record, reading: Reading<'_>) -> Opened {
     if let Gate::Reject { declared } = version_gate(record.declared_version()) {
         return Opened::Gated { body, declared };
     }
-    let decoded = Envelope::try_decode(body);
+    let decoded = Envelope::read(body);
     #[cfg(feature = "payload-store")]
     let decoded = match (reading.pointer(&decoded, &record.attributes), decoded) {
         (Some((payloads, pointer)), Err(undecodable)) => {
@@ -109,9 +109,7 @@ pub(crate) fn open(record: &mut Record, reading: Reading<'_>) -> Opened {
     let body = decoded.map_or_else(|undecodable| undecodable.body, Envelope::into_body);
     match unfold(&body, record, reading.queue, reading.decoders) {
         Err(error) => Opened::Unreadable { body, error },
-        Ok(Unfolded::NotMine) => {
-            classify(Envelope::try_decode(body), None, record, reading.lenient)
-        }
+        Ok(Unfolded::NotMine) => classify(Envelope::read(body), None, record, reading.lenient),
         Ok(Unfolded::Skipped) => Opened::Skipped { body },
         Ok(Unfolded::Gated { declared }) => Opened::Gated { body, declared },
         Ok(Unfolded::Read { result, attributes }) => {
@@ -149,6 +147,7 @@ fn classify(
             };
         }
     };
+    envelope.warn();
     match envelope.accept() {
         Ok(()) => {}
         Err(error @ NotAccepted::UnsupportedVersion(_)) => {

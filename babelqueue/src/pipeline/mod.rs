@@ -25,7 +25,8 @@ mod record;
 mod report;
 
 pub(crate) use attribute::{
-    Attribute, MAX_ATTRIBUTES, Value, check_header_name, refused_character, size_of_message,
+    Attribute, MAX_ATTRIBUTES, Value, check_header_name, is_library_header, refused_character,
+    size_of_message,
 };
 pub(crate) use clock::Clock;
 pub(crate) use copy::DeadLetterMessage;

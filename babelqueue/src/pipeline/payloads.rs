@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 
@@ -193,6 +194,7 @@ impl Pipeline {
                 return Opened::Unfollowed { body, error };
             }
         };
+        let location = object.location.clone();
         record.offloaded = Offloaded::new(found.body, Some(object));
         record.body = text;
         let inner = found.attributes;
@@ -202,6 +204,10 @@ impl Pipeline {
                 body: nested.body,
                 error: PayloadError::nested(),
             },
+            Opened::Poison { body, .. } if serde_json::from_str::<IgnoredAny>(&body).is_err() => {
+                let error = PayloadError::not_json(location);
+                Opened::Unfollowed { body, error }
+            }
             opened => opened,
         };
         if let Some(came) = came

@@ -31,6 +31,23 @@ pub struct ErrorEvent<'a> {
     pub error: &'a (dyn StdError + Send + Sync + 'static),
 }
 
+impl ErrorEvent<'_> {
+    /// The code of the error, if it has one: `S3_ERROR` when a large message could not be read
+    /// from where it is kept (SPEC §4.3).
+    pub fn code(&self) -> Option<&'static str> {
+        code_of(self.error)
+    }
+}
+
+fn code_of(error: &(dyn StdError + Send + Sync + 'static)) -> Option<&'static str> {
+    #[cfg(feature = "payload-store")]
+    if error.is::<crate::payload_store::PayloadError>() {
+        return Some(crate::payload_store::PayloadError::CODE);
+    }
+    let _ = error;
+    None
+}
+
 impl fmt::Debug for ErrorEvent<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ErrorEvent")
@@ -157,6 +174,7 @@ impl Reporter {
             { fields::TRACE_ID } = trace_id,
             { fields::ATTEMPTS } = subject.attempts(),
             { fields::SETTLEMENT } = subject.settlement,
+            { fields::CODE } = code_of(error),
             { fields::ERROR } = self.text(error),
             "message error"
         );

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::constant::Constant;
 use super::error::SchemaError;
+use super::json::{Members, elements};
 use super::number::Number;
 use super::violation::Violation;
 use super::walk::Walk;
@@ -31,8 +33,8 @@ pub struct Schema {
 pub(super) struct Node {
     /// `false` as a schema: nothing fits.
     pub(super) never: bool,
-    pub(super) constant: Option<Value>,
-    pub(super) choices: Option<Vec<Value>>,
+    pub(super) constant: Option<Constant>,
+    pub(super) choices: Option<Vec<Constant>>,
     pub(super) kind: Option<Kind>,
     pub(super) required: Vec<String>,
     pub(super) properties: BTreeMap<String, Node>,
@@ -60,8 +62,11 @@ impl Schema {
     /// # Errors
     /// [`SchemaError::NotJson`], [`SchemaError::NotAnObject`].
     pub fn from_json(text: &str) -> Result<Self, SchemaError> {
+        // Bounds the depth and finds what is no JSON; the text is exact where values are not.
         let value: Value = serde_json::from_str(text).map_err(SchemaError::NotJson)?;
-        Self::from_value(&value)
+        check_kind(&value)?;
+        let root = node(text.trim_ascii()).map_err(SchemaError::NotJson)?;
+        Ok(Self { root })
     }
 
     /// Takes a schema that has been parsed before, one of `schemars` for example. Keywords of the
@@ -70,10 +75,9 @@ impl Schema {
     /// # Errors
     /// [`SchemaError::NotAnObject`].
     pub fn from_value(schema: &Value) -> Result<Self, SchemaError> {
-        if !matches!(schema, Value::Object(_) | Value::Bool(true)) {
-            return Err(SchemaError::NotAnObject);
-        }
-        Ok(Self { root: node(schema) })
+        check_kind(schema)?;
+        let root = node(&schema.to_string()).map_err(SchemaError::NotJson)?;
+        Ok(Self { root })
     }
 
     /// The schema of a message type, when it has one; see [`BabelMessage::schema`]. Parts that
@@ -105,49 +109,60 @@ impl Schema {
     }
 }
 
-/// Depth is bounded: `serde_json` parses no deeper than 128 levels.
-fn node(schema: &Value) -> Node {
-    let Value::Object(keywords) = schema else {
-        return Node {
-            never: *schema == Value::Bool(false),
-            ..Node::default()
-        };
-    };
-    let is_schema = |value: &&Value| matches!(value, Value::Object(_) | Value::Bool(_));
-    let texts = |value: &Value| {
-        let list = value.as_array().into_iter().flatten();
-        list.filter_map(Value::as_str).map(str::to_owned).collect()
-    };
-    Node {
-        never: false,
-        constant: keywords.get("const").cloned(),
-        choices: keywords.get("enum").and_then(Value::as_array).cloned(),
-        kind: keywords.get("type").and_then(Value::as_str).and_then(kind),
-        required: keywords.get("required").map(texts).unwrap_or_default(),
-        properties: keywords
-            .get("properties")
-            .and_then(Value::as_object)
-            .into_iter()
-            .flatten()
-            .filter(|(_, schema)| is_schema(schema))
-            .map(|(name, schema)| (name.clone(), node(schema)))
-            .collect(),
-        closed: keywords.get("additionalProperties") == Some(&Value::Bool(false)),
-        items: keywords
-            .get("items")
-            .filter(is_schema)
-            .map(|items| Box::new(node(items))),
-        min_length: number(keywords.get("minLength")).and_then(Number::at_least),
-        minimum: number(keywords.get("minimum")),
+fn check_kind(schema: &Value) -> Result<(), SchemaError> {
+    match schema {
+        Value::Object(_) | Value::Bool(true) => Ok(()),
+        _ => Err(SchemaError::NotAnObject),
     }
 }
 
-fn number(value: Option<&Value>) -> Option<Number> {
-    // By its text, which is exact whatever serde_json was built with.
-    match value? {
-        Value::Number(number) => Number::parse(&number.to_string()),
-        _ => None,
+/// Reads one level. Depth is bounded: `serde_json` parses no deeper than 128 levels.
+fn node(schema: &str) -> Result<Node, serde_json::Error> {
+    if !schema.starts_with('{') {
+        return Ok(Node {
+            never: schema == "false",
+            ..Node::default()
+        });
     }
+    let keywords = Members::parse(schema)?;
+    let of_kind = |name, first: &[char]| keywords.get(name).filter(|text| text.starts_with(first));
+    let list = |name| of_kind(name, &['[']).map(elements).transpose();
+    let number = |name| keywords.get(name).and_then(Number::parse);
+
+    let mut properties = BTreeMap::new();
+    if let Some(members) = of_kind("properties", &['{']) {
+        let members = Members::parse(members)?;
+        for (name, schema) in members.iter().filter(|(_, schema)| is_schema(schema)) {
+            properties.insert(name.to_owned(), node(schema)?);
+        }
+    }
+    let mut choices = None;
+    if let Some(values) = list("enum")? {
+        let values = values.into_iter().map(|value| Constant::parse(value.get()));
+        choices = Some(values.collect::<Result<_, _>>()?);
+    }
+    let items = keywords.get("items").filter(|schema| is_schema(schema));
+    let kind_name = of_kind("type", &['"']).map(serde_json::from_str::<String>);
+    Ok(Node {
+        never: false,
+        constant: keywords.get("const").map(Constant::parse).transpose()?,
+        choices,
+        kind: kind_name.transpose()?.and_then(|name| kind(&name)),
+        required: list("required")?
+            .into_iter()
+            .flatten()
+            .filter_map(|name| serde_json::from_str(name.get()).ok())
+            .collect(),
+        properties,
+        closed: keywords.get("additionalProperties") == Some("false"),
+        items: items.map(node).transpose()?.map(Box::new),
+        min_length: number("minLength").and_then(|least| least.at_least()),
+        minimum: number("minimum"),
+    })
+}
+
+fn is_schema(schema: &str) -> bool {
+    schema.starts_with(['{', 't', 'f'])
 }
 
 fn kind(name: &str) -> Option<Kind> {

@@ -1,11 +1,14 @@
 //! Validation of payloads against JSON Schemas, per URN and opt-in (SPEC §3.6). Pure but for the
 //! directory provider, which reads files; knows the message trait and no queue.
 //!
-//! The validator is a small subset of JSON Schema that all SDKs of the family share, so that a
-//! payload which one of them refuses is refused by every other. It knows `type` (one string),
-//! `required`, `properties`, `additionalProperties: false`, `items` (one schema), `enum`, `const`,
-//! `minLength` and `minimum`. Everything else is ignored, `$ref`, `anyOf` and lists of types
-//! included.
+//! The validator is the small subset of JSON Schema that the SDKs of the family share. It knows
+//! `type` (one string), `required`, `properties`, `additionalProperties: false`, `items` (one
+//! schema), `enum`, `const`, `minLength` and `minimum`. Everything else is ignored, `$ref`, `anyOf`
+//! and lists of types included.
+//!
+//! Give every level its `type`: as JSON Schema has it, the other keywords count here without one
+//! too, while other SDKs look at none of them there. Numbers are compared by value, so that
+//! `"const": 1` takes `1.0`, which other SDKs refuse.
 //!
 //! ```
 //! use babelqueue::schema::{SchemaMap, SchemaProvider as _};
@@ -26,6 +29,7 @@
 //! ```
 
 mod compile;
+mod constant;
 mod directory;
 mod error;
 mod json;

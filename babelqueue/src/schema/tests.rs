@@ -69,6 +69,26 @@ fn what_fits_has_no_violation() {
     }
 }
 
+/// A schema's own numbers are as exact as the payload's.
+#[test]
+fn integers_beyond_64_bits_equal_themselves_and_nothing_beside_them() {
+    let (number, next) = ("10000000000000000000000000", "10000000000000000000000001");
+    for keyword in [
+        format!(r#"{{"const":{number}}}"#),
+        format!(r#"{{"enum":[1,{{"a":[{number}]}},{number}]}}"#),
+    ] {
+        assert_eq!(first(&keyword, number), None, "{keyword}");
+        assert_eq!(first(&keyword, "1e25"), None, "{keyword}");
+        assert!(first(&keyword, next).is_some(), "{keyword}");
+    }
+    let schema = format!(r#" {{"minimum":{next}}}"#);
+    assert_eq!(first(&schema, next), None);
+    assert_eq!(
+        first(&schema, number).as_deref(),
+        Some("<root>: below_minimum")
+    );
+}
+
 #[test]
 fn equality_is_typed_and_exact() {
     let rows = [

@@ -2,8 +2,6 @@
 //! payload's; inside a node the order is const, enum, type, required, then members or elements
 //! (SPEC §3.6).
 
-use serde_json::Value;
-
 use super::compile::{Kind, Node};
 use super::error::SchemaError;
 use super::json::{Members, elements};
@@ -51,14 +49,14 @@ impl Walk {
             return self.violation(Code::AdditionalNotAllowed);
         }
         if let Some(constant) = &node.constant
-            && !equal(constant, text)?
+            && !constant.equals(text).map_err(payload)?
         {
             self.violation(Code::WrongConst)?;
         }
         if let Some(choices) = &node.choices {
             let mut fits = false;
             for choice in choices {
-                fits = fits || equal(choice, text)?;
+                fits = fits || choice.equals(text).map_err(payload)?;
             }
             if !fits {
                 self.violation(Code::NotInEnum)?;
@@ -124,10 +122,10 @@ impl Walk {
     }
 
     fn number(&mut self, node: &Node, text: &str) -> Step {
-        let (Some(minimum), Some(number)) = (node.minimum, Number::parse(text)) else {
+        let (Some(minimum), Some(number)) = (&node.minimum, Number::parse(text)) else {
             return Ok(());
         };
-        if number.compare(minimum).is_lt() {
+        if number < *minimum {
             return self.violation(Code::BelowMinimum);
         }
         Ok(())
@@ -172,46 +170,11 @@ fn misfit(kind: Kind, text: &str) -> Option<Code> {
         Kind::Number => (is_number, Code::NotANumber),
         Kind::Integer => {
             let number = Number::parse(text).filter(|_| is_number);
-            (number.is_some_and(Number::is_whole), Code::NotAnInteger)
+            (
+                number.is_some_and(|number| number.is_whole()),
+                Code::NotAnInteger,
+            )
         }
     };
     (!fits).then_some(code)
-}
-
-/// Typed deep equality of a schema's value and a payload's text; numbers by value. As deep as the
-/// schema's value at most.
-fn equal(value: &Value, text: &str) -> Result<bool, Option<SchemaError>> {
-    let first = text.as_bytes().first().copied().unwrap_or_default();
-    Ok(match (value, first) {
-        (Value::Null, _) => text == "null",
-        (Value::Bool(value), _) => text == if *value { "true" } else { "false" },
-        (Value::Number(value), b'-' | b'0'..=b'9') => {
-            Number::parse(&value.to_string()).is_some_and(|a| Number::parse(text) == Some(a))
-        }
-        (Value::String(value), b'"') => {
-            let string: String = serde_json::from_str(text).map_err(payload)?;
-            *value == string
-        }
-        (Value::Array(values), b'[') => {
-            let elements = elements(text).map_err(payload)?;
-            let mut same = values.len() == elements.len();
-            for (value, element) in values.iter().zip(elements) {
-                same = same && equal(value, element.get())?;
-            }
-            same
-        }
-        (Value::Object(values), b'{') => {
-            let members = Members::parse(text).map_err(payload)?;
-            let mut same = values.len() == members.0.len();
-            for (name, value) in values {
-                same = same
-                    && match members.get(name) {
-                        Some(member) => equal(value, member)?,
-                        None => false,
-                    };
-            }
-            same
-        }
-        _ => false,
-    })
 }

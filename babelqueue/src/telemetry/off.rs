@@ -13,6 +13,31 @@ impl Telemetry {
     pub(crate) fn observer(&self, _queue: &str) -> Observer {
         Observer {}
     }
+
+    #[cfg(feature = "lambda")]
+    pub(crate) fn invocation(
+        &self,
+        _request_id: &str,
+        _xray_trace: Option<&str>,
+        _records: usize,
+    ) -> Invoked {
+        Invoked
+    }
+}
+
+#[cfg(feature = "lambda")]
+#[must_use]
+pub(crate) struct Invoked;
+
+#[cfg(feature = "lambda")]
+impl Invoked {
+    pub(crate) fn scope<F>(&self, future: F) -> F {
+        future
+    }
+
+    pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+        work()
+    }
 }
 
 #[derive(Clone, Debug, Default)]

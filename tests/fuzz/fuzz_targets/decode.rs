@@ -1,6 +1,8 @@
-//! Decoding never panics, never loops, and agrees with itself and with `serde_json` where that
-//! can represent the input.
+//! Decoding never panics, never loops, and agrees with itself, with a slow reference, and with
+//! `serde_json` where that can represent the input.
 #![no_main]
+
+mod reference;
 
 use babelqueue::Envelope;
 use babelqueue::envelope::{DecodeError, projection, projection_of, verdict};
@@ -11,6 +13,7 @@ fuzz_target!(|body: &[u8]| {
     let verdict = verdict(body);
     let decoded = Envelope::decode_bytes(body);
     assert_eq!(verdict.is_ok(), decoded.is_ok());
+    assert_eq!(verdict.is_ok(), reference::is_fine(body), "{verdict:?}");
     let Ok(text) = std::str::from_utf8(body) else {
         assert!(
             matches!(verdict, Err(DecodeError::InvalidUtf8 { .. })),

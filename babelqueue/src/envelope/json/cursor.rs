@@ -25,6 +25,14 @@ pub(in crate::envelope) struct Str {
     pub(in crate::envelope) escaped: bool,
 }
 
+impl Str {
+    /// Whether its escapes make text: none is half of a surrogate pair.
+    pub(in crate::envelope) fn is_text(self, text: &str) -> bool {
+        let mut cursor = Cursor::starting_at(text, self.inner.start - 1);
+        !self.escaped || (cursor.string().is_ok() && cursor.lone_surrogate.is_none())
+    }
+}
+
 /// A number token.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::envelope) struct Number {

@@ -83,3 +83,16 @@ fn a_replay_is_marked_by_a_rider_with_text() {
     assert!(!Headers::from_iter([("bq-replay-bypass", "")]).is_replay());
     assert!(!Headers::default().is_replay());
 }
+
+/// A relay sends such bytes on; what stands in them is no text, so it is not repeated as one.
+#[test]
+fn half_a_surrogate_pair_is_not_projected_as_something_else() {
+    let body =
+        r#"{"job":"urn:x","trace_id":"t\ud800","meta":{"id":"\udc00","lang":"\ud83d\ude00"}}"#;
+    let names = |body: &str| -> Vec<_> {
+        let projected = projection_of(body.as_bytes()).into_iter();
+        projected.map(|attribute| attribute.name).collect()
+    };
+    assert_eq!(names(body), ["bq-job", "bq-source-lang"]);
+    assert_eq!(names(r#"{"job":"\ud800","urn":"urn:x"}"#), [""; 0]);
+}

@@ -103,7 +103,7 @@ impl Decode for EventBridge {
             return Ok(Decoded::NotMine);
         };
         let detail = event.detail.get();
-        if is_own(&Envelope::try_decode(detail.to_owned())) {
+        if is_own(&Envelope::read(detail.to_owned())) {
             return Ok(Inner::new(detail).into());
         }
         let builder = message.envelope(self.urn(&event)).id(event.id);

@@ -1,8 +1,10 @@
 //! JSON that is a payload and nothing else.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::{Decode, Decoded, Foreign};
 use crate::BoxError;
@@ -90,13 +92,12 @@ impl Decode for PlainJson {
         }
         let mut builder = message.envelope(self.urn.clone());
         if let Some(pointer) = &self.id_at {
-            let Ok(value) = serde_json::from_str::<Value>(body) else {
+            let Ok(body) = serde_json::from_str::<&RawValue>(body) else {
                 return Ok(Decoded::NotMine);
             };
-            builder = match value.pointer(pointer) {
-                Some(Value::String(id)) if !id.is_empty() => builder.id(id.clone()),
-                Some(Value::Number(id)) => builder.id(id.to_string()),
-                _ => {
+            builder = match at(body, pointer).and_then(id_of) {
+                Some(id) => builder.id(id),
+                None => {
                     let pointer = pointer.clone().into_owned();
                     return Err(NoId { pointer }.into());
                 }
@@ -110,5 +111,93 @@ impl Decode for PlainJson {
             }
         };
         Ok(built.into())
+    }
+}
+
+/// The value at an RFC 6901 pointer, as it is spelled.
+fn at<'a>(body: &'a RawValue, pointer: &str) -> Option<&'a RawValue> {
+    if pointer.is_empty() {
+        return Some(body);
+    }
+    let mut steps = pointer.strip_prefix('/')?.split('/');
+    steps.try_fold(body, |value, step| {
+        let text = value.get();
+        if text.starts_with('[') {
+            let elements: Vec<&RawValue> = serde_json::from_str(text).ok()?;
+            let canonical = step == "0" || !step.starts_with(['0', '+']);
+            let index = canonical.then(|| step.parse::<usize>().ok())??;
+            elements.get(index).copied()
+        } else {
+            let members: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
+            let name = step.replace("~1", "/").replace("~0", "~");
+            members.get(&name).copied()
+        }
+    })
+}
+
+/// Text that is not empty, or a number digit by digit: no two numbers have the same id.
+fn id_of(value: &RawValue) -> Option<String> {
+    let text = value.get();
+    match text.as_bytes().first()? {
+        b'"' => serde_json::from_str(text)
+            .ok()
+            .filter(|id: &String| !id.is_empty()),
+        b'-' | b'0'..=b'9' => Some(text.to_owned()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(pointer: &'static str, body: &str) -> Option<String> {
+        let decoder = PlainJson::new("urn:x").id_at(pointer);
+        match decoder.decode(&Foreign::new(body)) {
+            Ok(Decoded::Message(envelope)) => envelope.meta().id().map(str::to_owned),
+            _ => None,
+        }
+    }
+
+    /// Two messages with one id would be one message to whoever deduplicates.
+    #[test]
+    fn c_070_ids_are_not_rounded() {
+        for number in [
+            "123456789012345678901",
+            "123456789012345678902",
+            "9007199254740993",
+            "0.1234567890123456789",
+        ] {
+            let body = format!(r#"{{"id":{number}}}"#);
+            assert_eq!(id("/id", &body).as_deref(), Some(number));
+        }
+    }
+
+    #[test]
+    fn an_id_is_found_by_its_pointer_and_the_last_one_counts() {
+        let body = r#"{"a/b":[{"~":"one"},{"~":"\u0074wo"}],"i":{"d":"x"},"":3,"i":{"d":"y"}}"#;
+        for (pointer, expected) in [
+            ("/a~1b/0/~0", Some("one")),
+            ("/a~1b/1/~0", Some("two")),
+            ("/i/d", Some("y")),
+            ("/", Some("3")),
+            ("", None),
+            ("i/d", None),
+            ("/a~1b/2/~0", None),
+            ("/a~1b/00/~0", None),
+            ("/a~1b/+0/~0", None),
+            ("/i", None),
+            ("/i/d/x", None),
+        ] {
+            assert_eq!(id(pointer, body).as_deref(), expected, "{pointer}");
+        }
+        let deep = format!(
+            r#"{{"id":"m","deep":{}{}}}"#,
+            "[".repeat(500),
+            "]".repeat(500)
+        );
+        assert_eq!(id("/id", &deep).as_deref(), Some("m"));
+        assert_eq!(id("/id", r#"{"id":""}"#), None);
+        assert_eq!(id("/id", r#"{"id":true}"#), None);
     }
 }

@@ -66,7 +66,7 @@ pub(crate) fn unfold(
                 if let Gate::Reject { declared } = version_gate(declared_version(&attributes)) {
                     return Ok(Unfolded::Gated { declared });
                 }
-                match Envelope::try_decode(body) {
+                match Envelope::read(body) {
                     // An envelope needs no other decoder.
                     result @ Ok(_) if is_own(&result) => {
                         return Ok(Unfolded::Read { result, attributes });
@@ -80,7 +80,7 @@ pub(crate) fn unfold(
     Ok(match inner {
         None => Unfolded::NotMine,
         Some(body) => Unfolded::Read {
-            result: Envelope::try_decode(body),
+            result: Envelope::read(body),
             attributes,
         },
     })

@@ -2,15 +2,12 @@
 
 use std::time::Duration;
 
-use crate::envelope::{self, CONTRACT_ATTRIBUTES, REPLAY_BYPASS};
+use crate::envelope::{self, CONTRACT_ATTRIBUTES};
 use crate::message::PublishError;
 use crate::pipeline::{
-    Attribute, MAX_ATTRIBUTES, check_header_name, refused_character, size_of_message,
+    Attribute, MAX_ATTRIBUTES, check_header_name, is_library_header, refused_character,
+    size_of_message,
 };
-
-/// Headers that the library itself sets on behalf of a trace or a redrive: they give way when
-/// there is no place, the caller's own never do.
-const LIBRARY_HEADERS: [&str; 3] = ["traceparent", "tracestate", REPLAY_BYPASS];
 
 /// `DelaySeconds`, or none for no delay (SPEC §2.4).
 pub(super) fn delay_seconds(
@@ -105,18 +102,15 @@ fn checked_headers(
     Ok(headers)
 }
 
-fn is_library(name: &str) -> bool {
-    LIBRARY_HEADERS.contains(&name)
-}
-
 /// Adds the headers to the contract's attributes.
 pub(super) fn add_headers(
     attributes: &mut Vec<Attribute>,
     headers: Vec<(String, String)>,
 ) -> Result<(), PublishError> {
     let headers = checked_headers(headers)?;
-    let (library, own): (Vec<_>, Vec<_>) =
-        headers.into_iter().partition(|(name, _)| is_library(name));
+    let (library, own): (Vec<_>, Vec<_>) = headers
+        .into_iter()
+        .partition(|(name, _)| is_library_header(name));
     let contract = attributes.len();
     if contract + own.len() > MAX_ATTRIBUTES {
         let names = own.into_iter().map(|(name, _)| name).collect();
@@ -163,7 +157,7 @@ pub(super) fn add_size_attribute(
 ) -> Result<(), PublishError> {
     attributes.retain(|other| other.name != size.name);
     if attributes.len() >= MAX_ATTRIBUTES {
-        match attributes.pop_if(|last| is_library(&last.name)) {
+        match attributes.pop_if(|last| is_library_header(&last.name)) {
             Some(header) => gives_way(&header.name),
             None => {
                 let is_contract = |name: &str| CONTRACT_ATTRIBUTES.contains(&name);

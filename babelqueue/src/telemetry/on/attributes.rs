@@ -16,6 +16,12 @@ pub(super) const ATTEMPTS: &str = "messaging.babelqueue.attempts";
 pub(super) const BATCH_COUNT: &str = "messaging.batch.message_count";
 pub(super) const ERROR_TYPE: &str = "error.type";
 
+/// Of the invocation of a function.
+#[cfg(feature = "lambda")]
+pub(super) const INVOCATION_ID: &str = "faas.invocation_id";
+#[cfg(feature = "lambda")]
+pub(super) const TRIGGER: &str = "faas.trigger";
+
 /// The URN, where the span's name does not say it, and of every metric by URN.
 pub(super) const URN: &str = "babelqueue.urn";
 /// What became of a message.

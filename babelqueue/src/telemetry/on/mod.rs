@@ -2,6 +2,8 @@
 
 mod attributes;
 mod calls;
+#[cfg(feature = "lambda")]
+mod invocation;
 mod labels;
 mod measured;
 mod metrics;

@@ -57,6 +57,11 @@ impl Telemetry {
             .build()
     }
 
+    #[cfg(feature = "lambda")]
+    pub(super) fn tracer(&self) -> Option<&BoxedTracer> {
+        self.inner.as_ref()?.tracer.as_ref()
+    }
+
     /// What observes the consumer or publisher of the queue with this name.
     pub(crate) fn observer(&self, queue: &str) -> Observer {
         Observer::new(self.inner.clone(), queue)

@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::flights::Key;
-use crate::aws::bury;
+use crate::aws::calls::bury;
 use crate::pipeline::{DeadLetterMessage, Record};
 use crate::sqs::consumer::error::{RunError, SettleError};
 use crate::sqs::consumer::facts::QueueFacts;
