@@ -35,7 +35,9 @@ impl Clients {
     /// credentials, with each other.
     pub(crate) fn derive(client: &Client, wait: Duration, observer: &Observer) -> Self {
         let config = client.config();
-        let mut base = watched(config.to_builder(), observer);
+        // A long poll stands still by nature, and every other attempt has a timeout of its own.
+        let mut base = watched(config.to_builder(), observer)
+            .stalled_stream_protection(StalledStreamProtectionConfig::disabled());
         if config.identity_cache().is_none() {
             base = base.identity_cache(IdentityCache::lazy().build());
         }
@@ -44,7 +46,6 @@ impl Clients {
             .timeout_config(receive_timeouts(config.timeout_config(), wait))
             // The polling loop has its own backoff, and must see each failure.
             .retry_config(RetryConfig::disabled())
-            .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
             .build();
         let settle = base
             .timeout_config(bounded(config.timeout_config()))
@@ -202,11 +203,13 @@ mod tests {
             receive.retry_config().map(RetryConfig::max_attempts),
             Some(1)
         );
-        let protection = receive.stalled_stream_protection().expect("set");
-        assert!(!protection.download_enabled() && !protection.upload_enabled());
         let timeouts = receive.timeout_config().expect("set");
         assert_eq!(timeouts.operation_timeout(), Some(secs(25)));
         let settle = clients.settle.config();
+        for config in [receive, settle] {
+            let protection = config.stalled_stream_protection().expect("set");
+            assert!(!protection.download_enabled() && !protection.upload_enabled());
+        }
         assert_eq!(
             settle.retry_config().map(RetryConfig::max_attempts),
             Some(7)

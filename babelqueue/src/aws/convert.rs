@@ -86,14 +86,15 @@ pub(crate) fn to_sdk(
 /// Sorts the answer of a batch call whose entries were numbered from 0, given as what its two
 /// lists say of each id; `none` for an entry that stands in neither. An id that was never sent
 /// is logged.
-pub(crate) fn sort_answer<R>(
+pub(crate) fn sort_answer<I: AsRef<str>, R>(
     operation: &'static str,
     entries: usize,
-    answer: impl Iterator<Item = (String, R)>,
+    answer: impl Iterator<Item = (I, R)>,
     none: impl Fn() -> R,
 ) -> Vec<R> {
     let mut results: Vec<R> = (0..entries).map(|_| none()).collect();
     for (id, result) in answer {
+        let id = id.as_ref();
         let place = id.parse::<usize>().ok();
         match place.and_then(|place| results.get_mut(place)) {
             Some(entry) => *entry = result,
@@ -117,10 +118,7 @@ mod tests {
     #[test]
     fn c_052_an_answer_is_sorted_by_entry_and_an_id_that_was_never_sent_is_no_entry() {
         let sorted = |answer: &[(&str, char)]| {
-            let answer = answer
-                .iter()
-                .map(|(id, result)| ((*id).to_owned(), *result));
-            let results = sort_answer("x", 3, answer, || '?');
+            let results = sort_answer("x", 3, answer.iter().copied(), || '?');
             results.into_iter().collect::<String>()
         };
         assert_eq!(sorted(&[("2", 'c'), ("0", 'a'), ("1", 'b')]), "abc");

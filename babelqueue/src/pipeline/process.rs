@@ -197,10 +197,11 @@ impl Pipeline {
                 }
                 None => Processing::of_nothing(),
             };
+            // Awaited where it is made: a variable would have room for the future twice.
             let routed =
-                fenced_async(self.routed(record, delivery.clone(), handler, place, &processing));
+                fenced_async(self.routed(record, delivery.clone(), handler, place, &processing))
+                    .await;
             let mut processed = routed
-                .await
                 .unwrap_or_else(|panicked| self.failed(record, delivery, panicked, &processing));
             if handler.is_none() {
                 return self.unhandled(processed);
@@ -237,8 +238,13 @@ impl Pipeline {
                 Place::Alone => processing.within(|| self.span(record, context, handler)),
                 Place::Shared(_) => context.span(),
             };
-            let layered = self.layered(record, handler, delivery.clone(), place);
-            match processing.scope(layered.instrument(span)).await {
+            let layered = processing
+                .scope(
+                    self.layered(record, handler, delivery.clone(), place)
+                        .instrument(span),
+                )
+                .await;
+            match layered {
                 Layered::Answer(result) => self.answered(record, delivery, &result, processing),
                 Layered::Duplicate => {
                     self.unreported(Settlement::Delete, Ending::Duplicate, delivery)

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::Driver;
-use super::calls::{Beaten, Change, Done, batches, change_visibility};
+use super::calls::{Beaten, Call, Change, Done, batches, change_visibility};
 use super::flights::{Flight, Flights, Key, Stage};
 use crate::fields;
 use crate::policy::{MAX_VISIBILITY_SECONDS, ReportKind};
@@ -133,7 +133,7 @@ impl Driver {
         let claims = self.claims_of(changes.iter().map(|change| change.key));
         if !claims.is_empty() {
             let shared = Arc::clone(&self.shared);
-            self.calls.push(Box::pin(async move {
+            self.calls.push(Call::start(async move {
                 let lost = claims.renew(&shared, timeout).await;
                 let results = Vec::new();
                 Done::Beaten(Beaten {
@@ -145,7 +145,7 @@ impl Driver {
         }
         for batch in batches(changes) {
             let shared = Arc::clone(&self.shared);
-            self.calls.push(Box::pin(async move {
+            self.calls.push(Call::start(async move {
                 let results = change_visibility(shared, batch).await;
                 let lost = Vec::new();
                 Done::Beaten(Beaten {

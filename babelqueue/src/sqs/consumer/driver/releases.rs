@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::Driver;
-use super::calls::{Change, Done, EntryResult, batches, change_visibility};
+use super::calls::{Call, Change, Done, EntryResult, batches, change_visibility};
 use super::flights::{Key, Stage};
 use crate::fields;
 use crate::policy::{ReportKind, WireDelay};
@@ -109,7 +109,7 @@ impl Driver {
             })
             .collect();
         let shared = Arc::clone(&self.shared);
-        self.calls.push(Box::pin(async move {
+        self.calls.push(Call::start(async move {
             claims.abandon(&shared).await;
             let mut results = Vec::new();
             // One after the other: the order is that of the queue.
