@@ -3,14 +3,15 @@
 
 use std::time::Duration;
 
+use babelqueue::local::{Operation, Refusal};
 use babelqueue::prelude::*;
 use babelqueue::telemetry::Conventions;
 use opentelemetry::trace::{SpanKind, Status};
 use serde_json::json;
 
 use crate::support::{
-    Bench, DEAD, OrderCreated, QUEUE, URN, attribute, attributes, envelope, envelope_of, id, order,
-    trace,
+    Bench, DEAD, OrderCreated, PARENT, PARENT_SPAN, PARENT_TRACE, QUEUE, URN, attribute,
+    attributes, envelope, envelope_of, id, order, trace,
 };
 
 const PUBLISH: &str = "publish urn:babel:orders:created";
@@ -208,4 +209,69 @@ async fn opentelemetrys_own_conventions_by_an_option() {
         assert_eq!(attributes(&span, keys), expected);
         assert_eq!(attribute(&span, "messaging.operation"), None);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_relay_has_a_span_in_the_trace_of_its_message() {
+    let bench = Bench::new();
+    let body = envelope("m-1", "4bf92f35-77b3-4da6-a3ce-929d0e0e4736", &[]);
+    bench.app.publisher.relay(&body).await.unwrap();
+    assert_eq!(bench.message(QUEUE).body, body, "as it is");
+    bench.poll().await;
+    let producer = bench.only(PUBLISH);
+    assert_eq!(producer.span_kind, SpanKind::Producer);
+    assert_eq!(trace(&producer).to_string(), PARENT_TRACE);
+    let keys = ["messaging.destination.name", "messaging.message.id"];
+    assert_eq!(attributes(&producer, keys), [URN, "m-1"]);
+    assert_eq!(bench.only(PROCESS).parent_span_id, id(&producer));
+
+    // Out of a message that was received: its header is the parent.
+    let carried = bench.app.publisher.relay(&body);
+    let refused = carried
+        .header("traceparent", PARENT)
+        .delay(Duration::from_secs(1000));
+    refused.await.unwrap_err();
+    let span = bench.named(PUBLISH).pop().unwrap();
+    assert_eq!(span.parent_span_id.to_string(), PARENT_SPAN);
+    assert_eq!(attribute(&span, "error.type").as_deref(), Some("delay"));
+
+    let sent = bench.metric("messaging.client.sent.messages");
+    assert_eq!(sent.values().collect::<Vec<_>>(), [&1.0, &1.0], "{sent:?}");
+
+    bench.app.publisher.relay("no envelope").await.unwrap();
+    bench.only("publish _OTHER");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_retry_of_a_batch_has_spans_below_the_first_ones() {
+    let bench = Bench::new();
+    let on = bench.sqs.faults().on(Operation::SendMessageBatch).once();
+    on.refuse(Refusal::AccessDenied);
+    let publisher = SqsPublisher::builder(bench.sqs.client(), &bench.url)
+        .telemetry(bench.telemetry.clone())
+        .max_attempts(1);
+    let publisher = publisher.build().unwrap();
+    let error = publisher.publish_batch([order(&[])]).await.unwrap_err();
+    let first = bench.only(PUBLISH);
+    assert_eq!(error.failures().count(), 1);
+    assert!(!error.is_retryable(), "for good: nothing begins");
+    error.retry().await.unwrap_err();
+    assert_eq!(bench.named(PUBLISH).len(), 1);
+    assert!(matches!(first.status, Status::Error { .. }));
+
+    let on = bench.sqs.faults().on(Operation::SendMessageBatch);
+    on.fail_entries([1], "InternalError", false);
+    let batch = publisher.publish_batch([order(&[]), order(&[])]);
+    let error = batch.await.unwrap_err();
+    bench.sqs.faults().clear();
+    let failed = bench.named(PUBLISH).pop().unwrap();
+    error.retry().await.unwrap();
+    let spans = bench.named(PUBLISH);
+    assert_eq!(spans.len(), 4, "none for the one that was sent");
+    let again = &spans[3];
+    assert_eq!(again.status, Status::Unset);
+    assert_eq!(trace(again), trace(&failed));
+    assert_eq!(again.parent_span_id, id(&failed));
+    let sent = bench.metric("messaging.client.sent.messages");
+    assert_eq!(sent.values().sum::<f64>(), 4.0, "{sent:?}");
 }

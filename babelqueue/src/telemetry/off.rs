@@ -61,6 +61,15 @@ impl Observer {
         Publishing
     }
 
+    pub(crate) fn sending_on(
+        &self,
+        _urn: &str,
+        _trace_id: &str,
+        _headers: &mut Vec<(String, String)>,
+    ) -> Publishing {
+        Publishing
+    }
+
     pub(crate) fn metric(&self, _counted: Counted) -> Metric {
         Metric
     }

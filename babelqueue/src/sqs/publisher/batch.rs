@@ -41,13 +41,13 @@ const HELD: &str = "another message of the batch cannot be sent: nothing of it w
 pub struct PublishBatch {
     publisher: SqsPublisher,
     slots: Vec<Slot>,
-    /// One for each slot; none of what is sent again, which has begun before.
+    /// One for each slot; none of what was settled before.
     publishings: Vec<Option<Publishing>>,
     concurrency: usize,
 }
 
 /// A message of a batch, and what telemetry knows of it.
-type Begun = (Slot, Option<Publishing>);
+pub(super) type Begun = (Slot, Option<Publishing>);
 
 /// A message of a batch.
 #[derive(Debug)]
@@ -129,12 +129,7 @@ impl SqsPublisher {
 }
 
 impl PublishBatch {
-    /// Of slots that began before.
-    pub(super) fn from_slots(publisher: SqsPublisher, slots: Vec<Slot>) -> Self {
-        Self::begun(publisher, slots.into_iter().map(|slot| (slot, None)))
-    }
-
-    fn begun(publisher: SqsPublisher, begun: impl Iterator<Item = Begun>) -> Self {
+    pub(super) fn begun(publisher: SqsPublisher, begun: impl Iterator<Item = Begun>) -> Self {
         let (slots, publishings) = begun.unzip();
         Self {
             publisher,

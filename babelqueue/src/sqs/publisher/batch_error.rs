@@ -59,18 +59,16 @@ impl BatchError {
     /// that were sent and those that can never be. Its results are again one per message of the
     /// first batch. On a FIFO queue, messages that stood behind a refused one go out now.
     pub fn retry(self) -> PublishBatch {
-        let slot =
-            |(result, request): (Result<Published, PublishError>, Option<Arc<Request>>)| match (
-                result, request,
-            ) {
-                (Err(error), Some(request)) => Slot::Open {
-                    request,
-                    unknown: error.is_unknown(),
-                },
-                (result, _) => Slot::Settled(result),
-            };
-        let slots = self.results.into_iter().zip(self.open).map(slot);
-        PublishBatch::from_slots(self.publisher, slots.collect())
+        let begun = self.results.into_iter().zip(self.open);
+        let begun = begun.map(|(result, request)| match (result, request) {
+            (Err(error), Some(request)) => {
+                let publishing = request.sent_again(self.publisher.observer());
+                let unknown = error.is_unknown();
+                (Slot::Open { request, unknown }, Some(publishing))
+            }
+            (result, _) => (Slot::Settled(result), None),
+        });
+        PublishBatch::begun(self.publisher.clone(), begun)
     }
 
     /// The failure that explains the others: messages that were only held back come last.

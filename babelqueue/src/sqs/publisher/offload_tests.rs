@@ -5,7 +5,7 @@ use crate::message::Draft;
 use crate::payload_store::{MemoryPayloadStore, Offload, Pointer, PointerFormat};
 use crate::sqs::publisher::builder::Settings;
 use crate::sqs::publisher::request::tests::{frame, made, settings};
-use crate::sqs::publisher::request::{Options, from_encoded};
+use crate::sqs::publisher::request::{Encoded, Options};
 
 fn draft(text: &str, headers: usize) -> Draft {
     let data = serde_json::json!({ "text": text });
@@ -125,7 +125,8 @@ fn content_is_deduplicated_by_content_though_pointers_differ() {
     };
     let body = r#"{"job":"urn:x","trace_id":"t","meta":{"id":"1"}}"#;
     let [first, second] = [(); 2].map(|()| {
-        let relayed = from_encoded(body.to_owned(), Options::default(), frame(&settings));
+        let encoded = Encoded::of(body.to_owned());
+        let relayed = encoded.into_request(Options::default(), frame(&settings));
         let mut request = relayed.expect("a request");
         request
             .fit(&settings, settings.max_message_bytes)

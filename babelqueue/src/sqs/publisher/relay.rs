@@ -3,7 +3,7 @@
 use std::future::IntoFuture;
 use std::time::Duration;
 
-use super::request::{Options, from_encoded};
+use super::request::{Encoded, Options};
 use super::send::SqsPublisher;
 use crate::BoxFuture;
 use crate::message::{PublishError, Published};
@@ -59,13 +59,22 @@ impl<'p> IntoFuture for RelayBuilder<'p> {
         let Self {
             publisher,
             body,
-            options,
+            mut options,
         } = self;
         Box::pin(async move {
-            publisher.check()?;
-            let mut request = from_encoded(body, options, publisher.frame())?;
-            request.fit(publisher.settings(), publisher.max_bytes().await)?;
-            publisher.perform(&request).await
+            let encoded = Encoded::of(body);
+            let (urn, trace_id) = (encoded.value("bq-job"), encoded.value("bq-trace-id"));
+            let observer = publisher.observer();
+            let publishing = observer.sending_on(urn, trace_id, &mut options.headers);
+            let sending = async {
+                publisher.check()?;
+                let mut request = encoded.into_request(options, publisher.frame())?;
+                request.fit(publisher.settings(), publisher.max_bytes().await)?;
+                publisher.perform(&request).await
+            };
+            let result = publishing.scope(sending).await;
+            publishing.end(&result);
+            result
         })
     }
 }

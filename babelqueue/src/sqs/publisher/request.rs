@@ -11,9 +11,10 @@ use super::limits::{
     add_headers, check_contract, check_id, delay_seconds, is_legal_id, shed_trace,
 };
 use crate::digest::sha256_hex;
-use crate::envelope::{Envelope, projection, projection_of};
+use crate::envelope::{Attribute as Projected, Envelope, projection, projection_of};
 use crate::message::{Draft, PublishError, Published};
 use crate::pipeline::{refused_character, size_of_message};
+use crate::telemetry::{Observer, Publishing};
 
 /// One message as it goes to SQS.
 #[derive(Clone, Debug)]
@@ -47,6 +48,19 @@ impl Request {
             return Err(PublishError::TooLarge { actual, allowed });
         }
         Ok(())
+    }
+
+    /// Tells telemetry that it is sent once more, as it is: under what it says of its trace.
+    pub(super) fn sent_again(&self, observer: &Observer) -> Publishing {
+        let value = |wanted: &str| {
+            let mut attributes = self.content.attributes();
+            let found = attributes.find(|attribute| attribute.name == wanted)?;
+            found.as_text().map(ToOwned::to_owned)
+        };
+        let urn = value("bq-job").unwrap_or_default();
+        let header = |name: &str| Some((name.to_owned(), value(name)?));
+        let trace = ["traceparent", "tracestate"].into_iter().filter_map(header);
+        observer.sending_on(&urn, self.content.trace_id(), &mut trace.collect())
     }
 
     /// What the caller is told when SQS has taken it.
@@ -101,28 +115,40 @@ pub(super) fn from_draft(mut draft: Draft, frame: Frame<'_>) -> Result<Request, 
     finish(Content::Envelope(envelope), size, options, frame)
 }
 
-/// Makes the request of an encoded envelope, which goes out as it is (relay, SPEC §2.1).
-pub(super) fn from_encoded(
+/// An encoded envelope, which goes out as it is (relay, SPEC §2.1), and what is projected from it.
+pub(super) struct Encoded {
     body: String,
-    options: Options,
-    frame: Frame<'_>,
-) -> Result<Request, PublishError> {
-    let projected: Vec<_> = projection_of(body.as_bytes()).into_iter().collect();
-    let value = |name| {
-        let found = projected.iter().find(|attribute| attribute.name == name);
-        found
-            .map(|attribute| attribute.value.clone().into_owned())
-            .unwrap_or_default()
-    };
-    let (message_id, trace_id) = (value("bq-message-id"), value("bq-trace-id"));
-    let size = body.len() + check_contract(&projected)?;
-    let content = Content::Listed(Listed {
-        body,
-        attributes: projected.into_iter().map(plain).collect(),
-        message_id,
-        trace_id,
-    });
-    finish(content, size, options, frame)
+    projected: Vec<Projected<'static>>,
+}
+
+impl Encoded {
+    pub(super) fn of(body: String) -> Self {
+        let projected = projection_of(body.as_bytes()).into_iter().collect();
+        Self { body, projected }
+    }
+
+    /// The value of a contract attribute, empty when there is none.
+    pub(super) fn value(&self, name: &str) -> &str {
+        let mut projected = self.projected.iter();
+        let found = projected.find(|attribute| attribute.name == name);
+        found.map_or("", |attribute| &attribute.value)
+    }
+
+    /// Makes the request around it.
+    pub(super) fn into_request(
+        self,
+        options: Options,
+        frame: Frame<'_>,
+    ) -> Result<Request, PublishError> {
+        let size = self.body.len() + check_contract(&self.projected)?;
+        let content = Content::Listed(Listed {
+            message_id: self.value("bq-message-id").to_owned(),
+            trace_id: self.value("bq-trace-id").to_owned(),
+            body: self.body,
+            attributes: self.projected.into_iter().map(plain).collect(),
+        });
+        finish(content, size, options, frame)
+    }
 }
 
 fn finish(

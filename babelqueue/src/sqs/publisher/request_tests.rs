@@ -137,15 +137,17 @@ fn a_foreign_id_that_sqs_refuses_is_hashed() {
         group_id: Some("g".to_owned()),
         ..Options::default()
     };
-    let request =
-        from_encoded(body.clone(), options.clone(), frame(&settings(true))).expect("a request");
+    let encoded = Encoded::of(body.clone());
+    let request = encoded.into_request(options.clone(), frame(&settings(true)));
+    let request = request.expect("a request");
     let id = request.deduplication_id.expect("an id");
     assert!(
         id.len() == 64 && id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')),
         "{id}"
     );
     assert_eq!(request.content.body(), body, "relayed byte for byte");
-    let again = from_encoded(body, options, frame(&settings(true))).expect("a request");
+    let again = Encoded::of(body).into_request(options, frame(&settings(true)));
+    let again = again.expect("a request");
     assert_eq!(
         again.deduplication_id,
         Some(id),

@@ -11,6 +11,7 @@ use super::observer::{About, Observed, Observer};
 use super::processing::{Carried, record};
 use super::scope::Scoped;
 use super::tallies::Labelled;
+use super::urns::OTHER;
 use super::{Failure, parent};
 use crate::envelope::is_blank;
 use crate::envelope::trace_context::{trace_id_of, uuid_text};
@@ -34,15 +35,44 @@ impl Observer {
     /// A message is about to be published: its draft gets the context of its span, and its trace
     /// id unless it has one.
     pub(crate) fn publishing(&self, draft: &mut Draft) -> Publishing {
+        let named = matches!(draft.urn, Cow::Borrowed(_));
+        let given = draft.trace_id.as_deref();
+        let (publishing, stamp) = self.begin(&draft.urn, named, given, &mut draft.headers);
+        if stamp.is_some() {
+            draft.trace_id = stamp;
+        }
+        publishing
+    }
+
+    /// Bytes that are a message already are about to be sent: only what goes beside them gets the
+    /// context of the span.
+    pub(crate) fn sending_on(
+        &self,
+        urn: &str,
+        trace_id: &str,
+        headers: &mut Vec<(String, String)>,
+    ) -> Publishing {
+        let urn = if urn.is_empty() { OTHER } else { urn };
+        self.begin(urn, false, Some(trace_id), headers).0
+    }
+
+    /// Begins, and gives the trace id that the message is to have, if it has none.
+    fn begin(
+        &self,
+        urn: &str,
+        named: bool,
+        trace_id: Option<&str>,
+        headers: &mut Vec<(String, String)>,
+    ) -> (Publishing, Option<String>) {
         let measured = self.observed.as_ref().and_then(|observed| {
             observed.telemetry.instruments.as_ref()?;
-            let named = matches!(draft.urn, Cow::Borrowed(_));
-            Some((Arc::clone(observed), observed.sent(&draft.urn, named)))
+            Some((Arc::clone(observed), observed.sent(urn, named)))
         });
+        let mut trace = None;
         let context = self.observed.as_ref().and_then(|observed| {
-            let given = draft.trace_id.as_deref().filter(|id| !is_blank(id));
+            let given = trace_id.filter(|id| !is_blank(id));
             let current = OtelContext::current();
-            let remote = surroundings(&current, given, &draft.headers);
+            let remote = surroundings(&current, given, headers);
             let parent = match &remote {
                 Some(remote) => current.with_remote_span_context(remote.clone()),
                 None => current,
@@ -51,21 +81,21 @@ impl Observer {
                 kind: SpanKind::Producer,
                 family: "publish",
                 operation: "send",
-                urn: &draft.urn,
-                destination: draft.urn.clone().into_owned().into(),
+                urn,
+                destination: urn.to_owned().into(),
             };
             let context = observed.start(about, [], &parent, None)?;
             let span = context.span().span_context().clone();
             // A tracer that makes no spans hands the parent on: there is nothing new to tell.
             if span.is_valid() && remote.as_ref() != Some(&span) {
                 if given.is_none() {
-                    draft.trace_id = Some(stamp(&span, parent.get::<Carried>()));
+                    trace = Some(stamp(&span, parent.get::<Carried>()));
                 }
-                parent::inject(&span, &mut draft.headers);
+                parent::inject(&span, headers);
             }
             Some(context)
         });
-        Publishing { context, measured }
+        (Publishing { context, measured }, trace)
     }
 }
 
