@@ -68,7 +68,8 @@ pub(super) struct Rules {
 #[derive(Debug)]
 pub(super) struct Outbox<R> {
     rules: Rules,
-    entries_per_call: usize,
+    /// What SQS has shown to be the most bytes of a request.
+    request_bytes: usize,
     tickets: u64,
     ready: VecDeque<Pending<R>>,
     /// Those that wait for their next attempt, in the order of their tickets.
@@ -89,7 +90,7 @@ impl<R> Outbox<R> {
     pub(super) fn new(rules: Rules, now: Instant) -> Self {
         Self {
             rules,
-            entries_per_call: MAX_ENTRIES,
+            request_bytes: usize::MAX,
             tickets: 0,
             ready: VecDeque::new(),
             resting: Vec::new(),
@@ -154,6 +155,7 @@ impl<R> Outbox<R> {
         if self.calls >= self.rules.max_calls {
             return false;
         }
+        let limits = self.limits();
         let bytes = self.ready.iter().map(|message| message.request.size);
         self.rules.fifo
             || !self.resting.is_empty()
@@ -161,8 +163,8 @@ impl<R> Outbox<R> {
                 .ready
                 .front()
                 .is_some_and(|first| self.due(first) <= now)
-            || self.ready.len() >= self.entries_per_call
-            || bytes.sum::<usize>() >= self.rules.max_bytes
+            || self.ready.len() >= limits.entries
+            || bytes.sum::<usize>() >= limits.bytes
     }
 
     /// When to look for a message that has just come and lets nothing leave: its own time, not that
@@ -275,8 +277,8 @@ impl<R> Outbox<R> {
 
     fn limits(&self) -> Limits {
         Limits {
-            entries: self.entries_per_call,
-            bytes: self.rules.max_bytes,
+            entries: MAX_ENTRIES,
+            bytes: self.rules.max_bytes.min(self.request_bytes),
         }
     }
 

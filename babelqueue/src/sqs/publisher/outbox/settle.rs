@@ -81,7 +81,13 @@ impl<R> Outbox<R> {
             }
             // Nothing of it was taken, and smaller requests may be.
             Err(failure) if failure.is_request_too_large() && messages.len() > 1 => {
-                self.entries_per_call = messages.len().div_ceil(2);
+                let bytes = |messages: &[Pending<R>]| -> usize {
+                    messages.iter().map(|message| message.request.size).sum()
+                };
+                // Each time less, and never less than half of what would have fitted.
+                let half = bytes(&messages[..messages.len().div_ceil(2)]);
+                let half = half.max(bytes(&messages) / 2);
+                self.request_bytes = self.request_bytes.min(half);
                 for message in messages {
                     self.rest(now, message);
                 }

@@ -26,12 +26,15 @@ fn rules(fifo: bool) -> Rules {
 struct Bench {
     outbox: Outbox<&'static str>,
     now: Instant,
+    /// Of the messages to come, in bytes.
+    size: usize,
 }
 
 fn bench(rules: Rules) -> Bench {
     let now = Instant::now();
     let outbox = Outbox::new(rules, now);
-    Bench { outbox, now }
+    let size = 10;
+    Bench { outbox, now, size }
 }
 
 type Messages = Vec<Pending<&'static str>>;
@@ -46,7 +49,7 @@ impl Bench {
                 delay_seconds: None,
                 group_id: Some(name[..1].to_owned()),
                 deduplication_id: None,
-                size: 10,
+                size: self.size,
                 #[cfg(feature = "payload-store")]
                 offloading: None,
             };
@@ -228,7 +231,7 @@ fn a_second_try_of_a_group_that_was_split_keeps_its_order() {
     let call = bench.take().expect("a call");
     assert_eq!(bench.settle(call, "??"), "");
     bench.now += SECOND;
-    bench.outbox.entries_per_call = 1;
+    bench.outbox.request_bytes = 10;
     let first = bench.take();
     assert_eq!(names(&first), "a1");
     assert!(bench.take().is_none(), "a1 is in a call");
@@ -268,7 +271,7 @@ fn a_batch_has_time_as_long_as_it_moves() {
         ..rules(false)
     });
     bench.push("a1 a2 a3");
-    bench.outbox.entries_per_call = 1;
+    bench.outbox.request_bytes = 10;
     for _ in 0..2 {
         let call = bench.take().expect("a call");
         bench.now += 20 * SECOND;
@@ -293,6 +296,24 @@ fn a_request_that_sqs_finds_too_large_goes_out_in_halves() {
     assert_eq!(bench.settle(half.expect("a"), "+++"), "a1+ a2+ a3+");
     bench.outbox.hurry();
     assert_eq!(names(&bench.take()), "a4");
+}
+
+#[test]
+fn a_request_that_was_too_large_makes_no_smaller_ones_of_little_messages() {
+    let mut bench = bench(rules(false));
+    bench.size = 90;
+    bench.push("a1 a2 a3 a4 a5 a6 a7 a8");
+    bench.outbox.hurry();
+    let call = bench.take().expect("a call");
+    bench.answer(call, Err(Failure::request_too_large()));
+    for _ in 0..2 {
+        let half = bench.take().expect("a half");
+        assert_eq!(half.len(), 4);
+        bench.settle(half, "++++");
+    }
+    bench.size = 10;
+    bench.push("b1 b2 b3 b4 b5 b6 b7 b8 b9 b10 b11");
+    assert_eq!(bench.take().map(|call| call.len()), Some(10));
 }
 
 #[test]
