@@ -1,6 +1,7 @@
 //! Decoding allocates next to nothing: counted, because a benchmark would not notice one more.
 //! A test binary of its own, because the counter is the allocator of the whole process.
 
+mod buffered;
 mod in_flight;
 mod stored;
 

@@ -141,6 +141,15 @@ impl std::fmt::Debug for Offload {
     }
 }
 
+impl Offloading {
+    /// Lets go of a body that is in the store.
+    pub(crate) fn forget_stored(&mut self) {
+        if self.stored.get().is_some() {
+            self.content = String::new();
+        }
+    }
+}
+
 /// A body on its way to the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Offloading {

@@ -1,6 +1,8 @@
 //! Large messages: decided when the request is made, stored before its first attempt
 //! (SPEC §4.10). Without the feature every message goes out as it is.
 
+use std::sync::Arc;
+
 use super::request::Request;
 use super::send::SqsPublisher;
 use crate::message::PublishError;
@@ -58,6 +60,17 @@ pub(super) fn is_offloaded(request: &Request) -> bool {
 #[cfg(not(feature = "payload-store"))]
 pub(super) fn is_offloaded(_: &Request) -> bool {
     false
+}
+
+/// Lets go of a body that is stored: the message may wait for long, and what it takes is counted
+/// without it.
+pub(super) fn forget_stored(request: &mut Arc<Request>) {
+    #[cfg(feature = "payload-store")]
+    if let Some(offloading) = Arc::get_mut(request).and_then(|own| own.offloading.as_mut()) {
+        offloading.forget_stored();
+    }
+    #[cfg(not(feature = "payload-store"))]
+    let _ = request;
 }
 
 impl SqsPublisher {

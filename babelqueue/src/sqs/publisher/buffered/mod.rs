@@ -18,7 +18,7 @@ pub use self::builder::BufferedPublisherBuilder;
 pub use self::flush::FlushError;
 
 use self::shared::Shared;
-use super::offload::is_offloaded;
+use super::offload::{forget_stored, is_offloaded};
 use super::outbox::Rules;
 use super::send::SqsPublisher;
 use crate::BoxFuture;
@@ -160,9 +160,10 @@ impl Publish for BufferedPublisher {
                 Ok((request, max_bytes))
             });
             let sending = async {
-                let (request, max_bytes) = request?;
+                let (mut request, max_bytes) = request?;
                 if is_offloaded(&request) {
                     Box::pin(publisher.store(&request)).await?;
+                    forget_stored(&mut request);
                 }
                 shared.publish(request, max_bytes).await
             };
