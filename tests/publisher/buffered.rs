@@ -335,6 +335,31 @@ fn callers_learn_when_the_runtime_of_the_buffer_is_gone() {
     second.block_on(publisher.close()).expect_err("lost");
 }
 
+#[test]
+fn what_was_in_no_call_when_the_runtime_went_was_surely_not_sent() {
+    let runtime = || {
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap()
+    };
+    let (first, second) = (runtime(), runtime());
+    let sqs = first.block_on(async { server() });
+    let publisher = builder(&sqs).linger(60 * SECOND).build().unwrap();
+    first.block_on(publisher.flush()).unwrap();
+    let mut publish = order().publish(&publisher).into_future();
+    second.block_on(async {
+        let now = timeout(Duration::ZERO, &mut publish).await;
+        assert!(now.is_err(), "it lingers");
+    });
+    drop(first);
+    let error = second.block_on(publish).expect_err("nobody sends it");
+    assert!(error.is_refused(), "{error}");
+    assert_eq!(sqs.calls().total(), 0);
+    let closed = second.block_on(publisher.close());
+    closed.expect("nothing is left whose fate is unknown");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_group_of_a_fifo_queue_keeps_its_order_in_parallel_calls() {
     let sqs = server();

@@ -191,7 +191,7 @@ impl Shared {
         if phase == Phase::Ended {
             return Ok(()); // Closed before: nothing is left.
         }
-        answer.await.unwrap_or_else(|_| Err(self.lost()))
+        answer.await.unwrap_or_else(|_| self.lost())
     }
 
     pub(super) async fn close(self: &Arc<Self>, until: Option<Instant>) -> Result<(), FlushError> {
@@ -203,11 +203,11 @@ impl Shared {
             state.phase()
         });
         if phase == Phase::Lost {
-            return Err(self.lost());
+            return self.lost();
         }
         match ended.wait_for(Ending::is_known).await {
             Ok(ending) => ending.result(),
-            Err(_) => Err(self.lost()),
+            Err(_) => self.lost(),
         }
     }
 
@@ -221,12 +221,15 @@ impl Shared {
         })
     }
 
-    /// The runtime is gone, and nobody knows what became of the messages.
-    fn lost(&self) -> FlushError {
-        FlushError {
-            queue: self.publisher.queue().to_owned(),
-            refused: 0,
-            unknown: self.change(|state, _| state.open()),
+    /// The runtime is gone, and nobody knows what became of the messages that were in a call.
+    fn lost(&self) -> Result<(), FlushError> {
+        match self.change(|state, _| state.open()) {
+            0 => Ok(()),
+            unknown => Err(FlushError {
+                queue: self.publisher.queue().to_owned(),
+                refused: 0,
+                unknown,
+            }),
         }
     }
 }
@@ -240,14 +243,11 @@ struct Running(Arc<Shared>);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let left = self.0.change(|state, _| {
-            let over = state.phase() == Phase::Ended;
-            (!over).then(|| state.lose())
+        self.0.change(|state, news| {
+            if state.phase() != Phase::Ended {
+                state.lose(news);
+            }
         });
-        if left.is_some() {
-            let lost = self.0.lost();
-            self.0.ending.send_replace(Ending::new(Err(lost)));
-        }
     }
 }
 

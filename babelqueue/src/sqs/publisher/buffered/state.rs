@@ -138,12 +138,16 @@ impl State {
         }
     }
 
-    /// The runtime is gone: the callers of what is here see that their reply is.
-    #[must_use = "to be dropped when the lock is free"]
-    pub(super) fn lose(&mut self) -> (Vec<Ended<Reply>>, Flushes) {
-        self.phase = Phase::Lost;
+    /// The runtime is gone: what is in no call is not sent, and the callers of what is in one see
+    /// that their reply is gone.
+    pub(super) fn lose(&mut self, news: &mut News) {
         let left = self.outbox.abandon(ENDED);
-        (left, std::mem::take(&mut self.flushes))
+        self.note(left, news);
+        self.flushes.lost(self.outbox.in_flight());
+        self.answer(news);
+        if self.phase != Phase::Ended {
+            self.phase = Phase::Lost;
+        }
     }
 
     /// The clock's turn. Gives when its next one is.
