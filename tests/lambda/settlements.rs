@@ -1,11 +1,14 @@
 //! What becomes of messages by the rules of the contract: the table of SPEC §4.11.
 
+use babelqueue::lambda::Invocation;
 use babelqueue::local::{Operation, RawMessage, Refusal};
-use babelqueue::{DeadLetterQueue, ReportKind, UnknownUrn};
+use babelqueue::prelude::*;
+use babelqueue::{LambdaConsumer, ReportKind};
 use serde_json::{Value, json};
 
 use crate::support::{
-    Bench, Lab, body, consumer, does, event, failures, fifo_tasks, record, with_attribute,
+    Bench, Lab, SECOND, Task, body, consumer, does, event, failures, fifo_tasks, record,
+    with_attribute,
 };
 
 fn dead(bench: &Bench) -> Vec<Value> {
@@ -258,4 +261,22 @@ async fn attempts_are_reconciled_with_the_records_receive_count() {
             .is_empty()
     );
     assert_eq!(lab.calls(), ["2", "0"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_handler_answers_stands_beside_its_report() {
+    #[babel_handler]
+    async fn says(task: Task, ctx: &Context, invocation: &Invocation) -> Outcome {
+        invocation.add_failed_message(&ctx.source().message_id);
+        assert_eq!(task.does, "later");
+        Outcome::retry_after(77 * SECOND)
+    }
+    let bench = Bench::new();
+    let consumer = LambdaConsumer::builder(Router::from_handlers![says])
+        .client(bench.sqs.client())
+        .build()
+        .unwrap();
+    bench.put("a", "later");
+    assert_eq!(failures(&consumer, bench.receive().await).await.len(), 1);
+    assert_eq!(bench.changes(), [77]);
 }
