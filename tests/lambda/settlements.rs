@@ -7,7 +7,7 @@ use babelqueue::{LambdaConsumer, ReportKind};
 use serde_json::{Value, json};
 
 use crate::support::{
-    Bench, Lab, SECOND, Task, body, consumer, does, event, failures, fifo_tasks, record,
+    Bench, Lab, SECOND, Task, body, consumer, does, event, failures, fifo_tasks, many_does, record,
     with_attribute,
 };
 
@@ -177,6 +177,18 @@ async fn a_message_behind_a_failure_is_not_dead_lettered_before_its_turn() {
     assert_eq!(failures(&consumer, bench.receive().await).await.len(), 2);
     assert!(dead(&bench).is_empty());
     assert_eq!(bench.lab.kinds(), [ReportKind::Handler], "nor reported");
+    // Nor when one batch has both.
+    let bench = Bench::fifo();
+    let consumer = bench
+        .consumer()
+        .dead_letter_queue(DeadLetterQueue::default_name())
+        .build()
+        .unwrap();
+    for (name, what) in [("a", "fail"), ("b", "permanent")] {
+        bench.put_raw(RawMessage::new(many_does(name, what)));
+    }
+    assert_eq!(failures(&consumer, bench.receive().await).await.len(), 2);
+    assert!(dead(&bench).is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -279,4 +291,20 @@ async fn what_a_handler_answers_stands_beside_its_report() {
     bench.put("a", "later");
     assert_eq!(failures(&consumer, bench.receive().await).await.len(), 1);
     assert_eq!(bench.changes(), [77]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_in_the_dead_letter_queue_does_not_come_again_for_being_reported() {
+    for what in ["report", "report fail", "report permanent"] {
+        let bench = Bench::new();
+        let consumer = bench
+            .consumer()
+            .max_attempts(1)
+            .dead_letter_queue(DeadLetterQueue::default_name())
+            .build()
+            .unwrap();
+        bench.put("a", what);
+        let failed = failures(&consumer, bench.receive().await).await;
+        assert_eq!((failed.len(), dead(&bench).len()), (0, 1), "{what}");
+    }
 }

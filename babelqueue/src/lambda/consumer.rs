@@ -183,7 +183,7 @@ impl Inner {
         let (mut fates, jobs) = run.finish().await;
         self.call(&self.options.on_end, "on_end", &invocation, limits)
             .await;
-        let unknown = fates.report(invocation.take_failed());
+        let unknown = fates.report(&invocation.take_failed());
         fates.close_groups();
         let delays = self
             .retries

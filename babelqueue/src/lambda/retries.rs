@@ -126,7 +126,7 @@ impl Retries {
         elapsed: Duration,
     ) -> Option<i32> {
         let options = match fate {
-            Fate::Done | Fate::Left | Fate::Unstarted => {
+            Fate::Done | Fate::Buried | Fate::Left | Fate::Unstarted => {
                 // It is a failed message all the same, at which the setting is read.
                 self.backoff();
                 return None;
