@@ -239,6 +239,11 @@ impl<'a> Run<'a> {
 
     fn settle(&mut self, record: usize, processed: Processed) {
         if let Some(job) = &mut self.jobs[record] {
+            #[cfg(feature = "idempotency")]
+            if matches!(processed.settlement, Settlement::Delete) {
+                let envelope = processed.envelope();
+                job.remembered = envelope.and_then(|read| read.meta().id().map(str::to_owned));
+            }
             job.handled = processed.handled;
             if let (Ending::Failed, Settlement::Release { .. }) =
                 (processed.ending, &processed.settlement)
