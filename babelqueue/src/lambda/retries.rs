@@ -14,6 +14,7 @@ use super::queues::Source;
 use super::visibility::{self, Change, Refused};
 use crate::invocation::RetryOptions;
 use crate::panics::fenced;
+use crate::pipeline::FALLBACK_DELAY;
 use crate::policy::WireDelay;
 
 /// The policy, and what a consumer remembers of it over its invocations.
@@ -185,6 +186,13 @@ fn reported(source: &Source, record: &EventRecord, options: RetryOptions) -> Wir
     let attempt = record.attempt();
     given(options.delay_seconds).unwrap_or_else(|| {
         let policy = source.pipeline.retry_delay(attempt, attempt - 1);
+        let policy = policy.unwrap_or_else(|panicked| {
+            tracing::error!(
+                message_id = record.message_id,
+                "the retry policy {panicked}"
+            );
+            WireDelay::given(FALLBACK_DELAY)
+        });
         match given(options.min_delay_seconds) {
             Some(least) if least.seconds > policy.seconds => least,
             _ => policy,

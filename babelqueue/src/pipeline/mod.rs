@@ -35,6 +35,8 @@ pub(crate) use dispatch::{Bound, Dispatch};
 pub(crate) use failure::Panicked;
 #[cfg(feature = "idempotency")]
 pub(crate) use failure::fenced_async;
+#[cfg(feature = "lambda")]
+pub(crate) use finish::FALLBACK_DELAY;
 pub(crate) use handling::Handling;
 #[cfg(feature = "schema")]
 pub(crate) use handling::Validation;
