@@ -36,7 +36,7 @@ pub const ERROR: &str = "error";
 pub const CODE: &str = "code";
 /// The request id of the Lambda invocation.
 pub const REQUEST_ID: &str = "request_id";
-/// How many messages.
+/// How many messages; in the warning that delays could not be set, which of them.
 pub const MESSAGES: &str = "messages";
 /// The ending of a message that its handler did not have again.
 pub const ENDING: &str = "ending";
@@ -52,9 +52,31 @@ pub const OPERATION: &str = "operation";
 pub const HEADER: &str = "header";
 /// Where in an envelope, as a JSON pointer.
 pub const POINTER: &str = "pointer";
+/// Where the object of a large message is.
+pub const LOCATION: &str = "location";
+/// The ARN of a queue, as the event has it.
+pub const ARN: &str = "arn";
+/// The X-Ray trace of the Lambda invocation.
+pub const XRAY_TRACE_ID: &str = "xray_trace_id";
+/// How many records the Lambda event has.
+pub const RECORDS: &str = "records";
+/// How many delays of failed messages were set.
+pub const APPLIED: &str = "applied";
+/// How many delays could not be set.
+pub const FAILURES: &str = "failures";
+/// How many more there are of what is listed.
+pub const OMITTED: &str = "omitted";
+/// The smallest attempt among the delays that were set.
+pub const MIN_ATTEMPT: &str = "min_attempt";
+/// The largest attempt among them.
+pub const MAX_ATTEMPT: &str = "max_attempt";
+/// The shortest of these delays, in seconds.
+pub const MIN_DELAY: &str = "min_delay";
+/// The longest of them, in seconds.
+pub const MAX_DELAY: &str = "max_delay";
 
 /// All of them.
-pub const ALL: [&str; 22] = [
+pub const ALL: [&str; 33] = [
     QUEUE,
     QUEUE_URL,
     URN,
@@ -77,4 +99,15 @@ pub const ALL: [&str; 22] = [
     OPERATION,
     HEADER,
     POINTER,
+    LOCATION,
+    ARN,
+    XRAY_TRACE_ID,
+    RECORDS,
+    APPLIED,
+    FAILURES,
+    OMITTED,
+    MIN_ATTEMPT,
+    MAX_ATTEMPT,
+    MIN_DELAY,
+    MAX_DELAY,
 ];

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::BoxFuture;
 use crate::context::Context;
-use crate::envelope::MakeError;
+use crate::envelope::{DataJson, MakeError};
 
 mod error;
 pub use error::PublishError;
@@ -122,8 +122,8 @@ pub trait Publish: Send + Sync {
 pub struct Draft {
     /// The URN, the envelope's `job`.
     pub urn: Cow<'static, str>,
-    /// `data` as compact JSON text; always an object.
-    pub data: String,
+    /// `data` as JSON text.
+    pub data: DataJson,
     /// The trace to carry on; a new one otherwise.
     pub trace_id: Option<String>,
     /// Extensions of `meta`, in order: key and JSON text.
@@ -153,7 +153,7 @@ impl Draft {
     ) -> Result<Self, PublishError> {
         Ok(Self {
             urn: urn.into(),
-            data: crate::envelope::data_to_json(data)?,
+            data: DataJson::of(data)?,
             trace_id: None,
             meta: Vec::new(),
             headers: Vec::new(),

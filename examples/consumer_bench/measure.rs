@@ -43,17 +43,19 @@ pub(crate) async fn finish(mut child: Child) -> Result<Vec<f64>> {
     Ok(numbers.collect::<std::result::Result<_, _>>()?)
 }
 
-/// Processor time of all threads, in steps of 10 ms.
+/// Processor time of all threads that live, in nanoseconds.
 pub(crate) fn cpu() -> Result<Duration> {
-    let stat = fs::read_to_string("/proc/self/stat")?;
-    // The second field, the name, is in parentheses and may hold blanks.
-    let (_, rest) = stat.rsplit_once(')').ok_or("/proc/self/stat is odd")?;
-    let fields: Vec<&str> = rest.split_whitespace().collect();
-    let ticks = |place: usize| -> Result<u64> {
-        let field = fields.get(place).ok_or("/proc/self/stat is short")?;
-        Ok(field.parse()?)
-    };
-    Ok(Duration::from_millis(10 * (ticks(11)? + ticks(12)?)))
+    // The kernel adds up a running thread's time now and then, and whenever it yields.
+    std::thread::yield_now();
+    let mut nanos = 0;
+    for thread in fs::read_dir("/proc/self/task")? {
+        let times = fs::read_to_string(thread?.path().join("schedstat"))?;
+        let running = times.split_whitespace().next();
+        nanos += running
+            .ok_or("the thread's schedstat is odd")?
+            .parse::<u64>()?;
+    }
+    Ok(Duration::from_nanos(nanos))
 }
 
 /// Resident memory in bytes.

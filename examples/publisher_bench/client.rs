@@ -1,5 +1,6 @@
 //! One measurement: publishes so many messages, and prints the numbers.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use babelqueue::prelude::*;
@@ -45,6 +46,18 @@ pub(crate) async fn run(mode: &str, url: &str, messages: usize) -> Result<()> {
         "batch" => {
             for part in parts(messages, CALLS) {
                 tasks.spawn(batches(publisher.clone(), part));
+            }
+        }
+        "coalescer" => {
+            let coalescer = hand_written::Coalescer::start(client, url, CALLS, LINGER);
+            for part in parts(messages, TASKS) {
+                let coalescer = Arc::clone(&coalescer);
+                tasks.spawn(async move {
+                    for id in part {
+                        coalescer.publish(id).await?;
+                    }
+                    Ok(())
+                });
             }
         }
         "buffered" => {

@@ -1,12 +1,14 @@
 //! The loop that one would write by hand for a single purpose: the same envelope and attributes,
 //! ten messages a call. No checks, no retries, no order, no backpressure.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use aws_sdk_sqs::Client;
 use aws_sdk_sqs::types::{MessageAttributeValue, SendMessageBatchRequestEntry};
 use babelqueue::envelope::new_id;
 use serde::Serialize;
+use tokio::sync::{Semaphore, oneshot};
 
 use crate::Result;
 use crate::order::{Order, order};
@@ -45,6 +47,72 @@ pub(crate) async fn publish(
         }
     }
     Ok(())
+}
+
+/// What one would write by hand so that many tasks share calls: the tenth message takes the others
+/// along, and what is left goes every few milliseconds. No bound, no deadline, no order.
+pub(crate) struct Coalescer {
+    client: Client,
+    url: String,
+    calls: Semaphore,
+    waiting: Mutex<Vec<Waiting>>,
+}
+
+type Waiting = (SendMessageBatchRequestEntry, oneshot::Sender<String>);
+
+impl Coalescer {
+    pub(crate) fn start(client: Client, url: &str, calls: usize, linger: Duration) -> Arc<Self> {
+        let coalescer = Arc::new(Self {
+            client,
+            url: url.to_owned(),
+            calls: Semaphore::new(calls),
+            waiting: Mutex::default(),
+        });
+        let ticking = Arc::clone(&coalescer);
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(linger).await;
+                if let Ok(mut waiting) = ticking.waiting.lock() {
+                    ticking.spawn(&mut waiting);
+                }
+            }
+        });
+        coalescer
+    }
+
+    pub(crate) async fn publish(self: &Arc<Self>, order_id: usize) -> Result<String> {
+        let mut entry = entry(0, order_id)?;
+        let (reply, answer) = oneshot::channel();
+        if let Ok(mut waiting) = self.waiting.lock() {
+            entry.id = waiting.len().to_string();
+            waiting.push((entry, reply));
+            if waiting.len() == 10 {
+                self.spawn(&mut waiting);
+            }
+        }
+        Ok(answer.await?)
+    }
+
+    fn spawn(self: &Arc<Self>, waiting: &mut Vec<Waiting>) {
+        if !waiting.is_empty() {
+            let waiting = std::mem::take(waiting);
+            tokio::spawn(Arc::clone(self).send(waiting));
+        }
+    }
+
+    async fn send(self: Arc<Self>, waiting: Vec<Waiting>) -> Result<()> {
+        let _call = self.calls.acquire().await?;
+        let (entries, replies): (Vec<_>, Vec<_>) = waiting.into_iter().unzip();
+        let send = self.client.send_message_batch().queue_url(&self.url);
+        let answer = send.set_entries(Some(entries)).send().await?;
+        let mut replies: Vec<_> = replies.into_iter().map(Some).collect();
+        for sent in answer.successful {
+            if let Some(reply) = replies[sent.id.parse::<usize>()?].take() {
+                let _ = reply.send(sent.message_id);
+            }
+        }
+        Ok(())
+    }
 }
 
 fn entry(place: usize, order_id: usize) -> Result<SendMessageBatchRequestEntry> {

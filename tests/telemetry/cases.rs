@@ -1,10 +1,13 @@
 //! The cases of tracing.
 
+use std::time::Duration;
+
 use babelqueue::PublishError;
 use babelqueue::envelope::trace_context::{fallback_span_id, trace_id_of};
 use babelqueue::prelude::*;
 use babelqueue::telemetry::Conventions;
 use opentelemetry::trace::{SpanId, SpanKind, Status, TraceId};
+use tokio::time::Instant;
 
 use crate::support::{
     App, Attributes, Bench, MailWanted, OrderCreated, PARENT, PARENT_SPAN, PARENT_TRACE, QUEUE,
@@ -323,6 +326,44 @@ async fn c_114_the_receive_links_to_every_message_and_so_does_the_delete() {
     // An empty receive leaves none.
     bench.poll().await;
     assert_eq!(bench.named("receive orders").len(), 1);
+}
+
+/// Fails together with all the others.
+#[babel_handler]
+async fn fails_at_once(
+    _order: OrderCreated,
+    State(at): State<Instant>,
+) -> Result<(), &'static str> {
+    tokio::time::sleep_until(at).await;
+    Err("no")
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_call_that_settles_points_to_its_own_messages() {
+    let bench = Bench::with(Conventions::Messaging);
+    for i in 0..15 {
+        bench.put(envelope(&format!("m-{i}"), &format!("t-{i}"), &[]), &[]);
+    }
+    let router = Router::from_handlers![fails_at_once];
+    let consumer = SqsConsumer::builder(bench.sqs.client(), &bench.url, router)
+        .state(Instant::now() + Duration::from_secs(5))
+        .concurrency(20)
+        .retry(Backoff::fixed(Duration::from_secs(600)))
+        .telemetry(bench.telemetry.clone())
+        .build()
+        .unwrap();
+    let stop = tokio::time::sleep(Duration::from_secs(60));
+    consumer.run_until(stop).await.unwrap();
+
+    let settled = bench.named("settle orders");
+    let counts: Vec<_> = settled.iter().map(|span| span.links.len()).collect();
+    assert_eq!(counts, [10, 5]);
+    let links = settled.iter().flat_map(|span| span.links.iter());
+    let mut linked: Vec<_> = links.map(|link| link.span_context.span_id()).collect();
+    let mut handled: Vec<_> = bench.named("process orders").iter().map(id).collect();
+    linked.sort_by_key(|id| id.to_bytes());
+    handled.sort_by_key(|id| id.to_bytes());
+    assert_eq!((linked, handled.len()), (handled, 15));
 }
 
 #[tokio::test(start_paused = true)]

@@ -251,3 +251,23 @@ async fn without_a_tracer_nothing_rides_along() {
     }
     assert!(bench.spans().is_empty());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_trace_that_is_not_sampled_goes_on_unseen() {
+    let bench = Bench::new();
+    let unsampled = format!("00-{PARENT_TRACE}-{PARENT_SPAN}-00");
+    let headers = [("traceparent", &*unsampled), ("tracestate", "vendor=x")];
+    bench.put(envelope("m-1", "t", &["publish"]), &headers);
+    bench.poll().await;
+    assert!(bench.spans().is_empty(), "{:?}", bench.spans());
+    let handled = bench.metric("babelqueue.consumer.handled");
+    assert_eq!(handled.values().sum::<f64>(), 1.0, "{handled:?}");
+    let message = bench.message(QUEUE);
+    let header = rider(&message, "traceparent").unwrap();
+    assert!(
+        header.starts_with(&format!("00-{PARENT_TRACE}-")),
+        "{header}"
+    );
+    assert!(header.ends_with("-00"), "{header}");
+    assert_eq!(rider(&message, "tracestate").as_deref(), Some("vendor=x"));
+}

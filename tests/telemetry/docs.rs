@@ -71,3 +71,14 @@ fn the_dashboard_asks_for_every_metric_and_for_no_other() {
         assert!(known.contains(name), "{name} in {expression}");
     }
 }
+
+#[test]
+fn every_field_of_a_log_event_is_on_the_page() {
+    let logs = PAGE.split("## Logs").nth(1).unwrap();
+    let logs = logs.split("\n## ").next().unwrap();
+    let cells = logs
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    let listed: Vec<_> = cells.collect();
+    assert_eq!(listed, babelqueue::fields::ALL);
+}

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use babelqueue::decode::{EventBridge, PlainJson};
 use babelqueue::fields;
 use babelqueue::prelude::*;
+use opentelemetry::trace::Status;
 use serde_json::json;
 use tracing::field::{Field, Visit};
 use tracing::subscriber::DefaultGuard;
@@ -143,6 +144,10 @@ async fn bodies_and_secrets_stay_out_of_logs_and_spans() {
     };
     bench.put(body(&["fail"]), &[]);
     bench.put(body(&["permanent"]), &[]);
+    bench.put(
+        envelope("m-3", "t", &[]).replace("\"order_id\":1", "\"order_id\":\"987654321\""),
+        &[],
+    );
     bench.put("{\"secret\":987654321}".to_owned(), &[]);
     bench.put(
         envelope_of("urn:x:y", "m-2", "t", &json!({ "secret": 987654321 })),
@@ -194,6 +199,72 @@ async fn every_field_is_of_the_list() {
         for name in line.keys() {
             let known = fields::ALL.contains(&&**name) || name == "message" || name == "span";
             assert!(known, "{name} in {line:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_redaction_hook_that_panics_costs_the_text_and_nothing_else() {
+    let (log, _guard) = Log::start();
+    let bench = Bench::new();
+    bench.put(envelope("m-1", "t", &["fail"]), &[]);
+    let consumer = bench.consumer().redact(|_| panic!("no bank"));
+    let report = consumer.build().unwrap().poll().await.unwrap();
+    assert_eq!(report.released, 1);
+    let errors = log.errors();
+    assert_eq!(errors.len(), 3, "{errors:?}");
+    assert_eq!(text(errors.last().unwrap(), "message"), "message error");
+    assert!(!format!("{errors:?}").contains("bank said"), "{errors:?}");
+    let span = bench.only("process urn:babel:orders:created");
+    assert!(matches!(span.status, Status::Error { .. }));
+    assert!(!format!("{span:?}").contains("bank said"), "{span:?}");
+}
+
+/// The fields of every event and span in the sources: those that no test brings about, too.
+#[test]
+fn every_event_takes_its_fields_from_the_list() {
+    let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/babelqueue/src");
+    let mut folders = vec![std::path::PathBuf::from(sources)];
+    let mut events = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            for level in ["error", "warn", "info", "debug", "trace", "info_span"] {
+                for event in text.split(&format!("tracing::{level}!(")).skip(1) {
+                    events += 1;
+                    // What stands before the message or the end, without line breaks.
+                    let fields = event.split(['"', ';']).next().unwrap();
+                    check_fields(fields, &path);
+                }
+            }
+        }
+    }
+    assert!(events > 40, "{events}");
+}
+
+/// Each is `{ fields::NAME } = value`; in the envelope, which knows nothing else, a name alone.
+fn check_fields(text: &str, path: &std::path::Path) {
+    let mut depth = 0;
+    let mut field = String::new();
+    for c in text.chars() {
+        depth += i32::from("({[".contains(c)) - i32::from(")}]".contains(c));
+        if c == ',' && depth == 0 {
+            let name = std::mem::take(&mut field);
+            let name = name.trim();
+            let listed = name.starts_with("{ fields::")
+                || (path.components().any(|part| part.as_os_str() == "envelope")
+                    && fields::ALL.contains(&name));
+            assert!(listed, "{name} in {}", path.display());
+        } else {
+            field.push(c);
+        }
+        if depth < 0 {
+            break;
         }
     }
 }

@@ -279,3 +279,62 @@ async fn every_metric_is_of_the_queue_and_of_this_list() {
         ]
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn two_of_the_same_providers_add_up() {
+    let bench = Bench::new();
+    let other = bench.another_telemetry();
+    let counted = |telemetry| bench.consumer().telemetry(telemetry).build().unwrap();
+    let consumers = [counted(bench.telemetry.clone()), counted(other.clone())];
+    for consumer in &consumers {
+        bench.put(envelope("m", "t", &["ok"]), &[]);
+        consumer.poll().await.unwrap();
+    }
+    let publisher = SqsPublisher::builder(bench.sqs.client(), &bench.url).telemetry(other);
+    let publisher = publisher.build().unwrap();
+    order(&[]).publish(&publisher).await.unwrap();
+    order(&[]).publish(&bench.app.publisher).await.unwrap();
+    let check = || {
+        let done = format!("babelqueue.outcome=done {URN}");
+        let handled = bench.metric("babelqueue.consumer.handled");
+        assert_eq!(handled, labels([(&done, 2.0)]));
+        assert_eq!(bench.metric("babelqueue.consumer.deletes"), one(2.0));
+        assert_eq!(bench.metric("babelqueue.consumer.in_flight"), one(0.0));
+        let sent = format!("{URN} messaging.operation.name=send");
+        let published = bench.metric("messaging.client.sent.messages");
+        assert_eq!(published, labels([(&sent, 2.0)]));
+    };
+    check();
+    // What is gone has told all, and tells nothing twice.
+    drop((consumers, publisher));
+    check();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_consumer_that_is_gone_has_told_all() {
+    let bench = Bench::new();
+    bench.put(envelope("m", "t", &["ok"]), &[]);
+    let consumer = bench.consumer().telemetry(bench.another_telemetry());
+    consumer.build().unwrap().poll().await.unwrap();
+    assert_eq!(bench.metric("babelqueue.consumer.deletes"), one(1.0));
+    assert_eq!(bench.metric("babelqueue.consumer.running"), one(0.0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn levels_are_told_while_a_handler_runs() {
+    let bench = Bench::new();
+    bench.put(envelope("m", "t", &["hang"]), &[]);
+    let consumer = bench.consumer().wait_time(Duration::from_secs(20));
+    let consumer = consumer.shutdown_timeout(Duration::ZERO);
+    let looked = async {
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        assert_eq!(bench.metric("babelqueue.consumer.running"), one(1.0));
+        assert_eq!(bench.metric("babelqueue.consumer.in_flight"), one(1.0));
+    };
+    consumer.build().unwrap().run_until(looked).await.unwrap();
+    assert_eq!(bench.metric("babelqueue.consumer.running"), one(0.0));
+    assert_eq!(bench.metric("babelqueue.consumer.in_flight"), one(0.0));
+    let cancelled = format!("babelqueue.outcome=cancelled {URN}");
+    let handled = bench.metric("babelqueue.consumer.handled");
+    assert_eq!(handled, labels([(&cancelled, 1.0)]));
+}

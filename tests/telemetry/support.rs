@@ -156,6 +156,11 @@ impl Bench {
             .telemetry(self.telemetry.clone())
     }
 
+    /// Telemetry of its own, with the same meters and without spans.
+    pub fn another_telemetry(&self) -> Telemetry {
+        Telemetry::builder().meter_provider(&self.meters).build()
+    }
+
     /// One receive, handled to the end.
     pub async fn poll(&self) {
         self.consumer().build().unwrap().poll().await.unwrap();

@@ -218,7 +218,7 @@ async fn a_payload_that_does_not_fit_names_urn_and_place() {
     assert_eq!(
         error.to_string(),
         "`data.items[1].price` of urn:babel:orders:created does not deserialise: invalid type: \
-         string \"much\", expected u32"
+         string, expected u32"
     );
     assert_eq!(error.kind(), ErrorKind::Payload);
     assert!(error.is_permanent());

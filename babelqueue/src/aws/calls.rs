@@ -26,7 +26,7 @@ pub(crate) fn bury(
     Box::pin(async move {
         let call = call
             .message_body(message.body)
-            .set_message_attributes(to_sdk(&message.attributes)?)
+            .set_message_attributes(to_sdk(message.attributes)?)
             .set_message_group_id(message.group_id)
             .set_message_deduplication_id(message.deduplication_id);
         call.send().await?;

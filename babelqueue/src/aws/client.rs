@@ -35,7 +35,9 @@ impl Clients {
     /// credentials, with each other.
     pub(crate) fn derive(client: &Client, wait: Duration, observer: &Observer) -> Self {
         let config = client.config();
-        let mut base = watched(config.to_builder(), observer);
+        // A long poll stands still by nature, and every other attempt has a timeout of its own.
+        let mut base = watched(config.to_builder(), observer)
+            .stalled_stream_protection(StalledStreamProtectionConfig::disabled());
         if config.identity_cache().is_none() {
             base = base.identity_cache(IdentityCache::lazy().build());
         }
@@ -44,7 +46,6 @@ impl Clients {
             .timeout_config(receive_timeouts(config.timeout_config(), wait))
             // The polling loop has its own backoff, and must see each failure.
             .retry_config(RetryConfig::disabled())
-            .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
             .build();
         let settle = base
             .timeout_config(bounded(config.timeout_config()))
@@ -75,27 +76,38 @@ pub(crate) fn once(client: &Client) -> Client {
     Client::from_conf(config.retry_config(RetryConfig::disabled()).build())
 }
 
-/// A client whose every call ends in time, for publishing. The publisher does the retries: it
-/// knows of batches and of order, and the SDK's retry tokens are shared by the whole process.
+/// A client for publishing. The publisher does the retries: it knows of batches and of order, and
+/// the SDK's retry tokens are shared by the whole process. It ends every attempt in time as well,
+/// for less than the SDK does, so that a body which stalls needs no watching besides.
 pub(crate) fn sending(client: &Client, observer: &Observer) -> Client {
-    let config = client.config();
-    let bounded = watched(config.to_builder(), observer)
-        .timeout_config(bounded(config.timeout_config()))
-        .retry_config(RetryConfig::disabled());
-    Client::from_conf(bounded.build())
+    let sending = watched(client.config().to_builder(), observer)
+        .retry_config(RetryConfig::disabled())
+        .stalled_stream_protection(StalledStreamProtectionConfig::disabled());
+    Client::from_conf(sending.build())
 }
 
-/// What the user's client says of sends: the time for all attempts, and whether there may be more
-/// than one.
-pub(crate) fn users_retries(client: &Client) -> (Option<Duration>, bool) {
-    let config = client.config();
-    let timeout = config
-        .timeout_config()
-        .and_then(TimeoutConfig::operation_timeout);
-    let once = config
-        .retry_config()
-        .is_some_and(|retry| retry.max_attempts() <= 1);
-    (timeout, !once)
+/// What the user's client says of sends.
+pub(crate) struct Sends {
+    /// The time for one attempt: ours, where the client has none of its own that the SDK keeps.
+    pub(crate) attempt: Option<Duration>,
+    /// The time for all attempts.
+    pub(crate) operation: Option<Duration>,
+    /// There may not be more than one.
+    pub(crate) once: bool,
+}
+
+impl Sends {
+    pub(crate) fn of(client: &Client) -> Self {
+        let config = client.config();
+        let timeouts = config.timeout_config();
+        let attempt = timeouts.and_then(TimeoutConfig::operation_attempt_timeout);
+        let retry = config.retry_config();
+        Self {
+            attempt: attempt.is_none().then_some(ATTEMPT),
+            operation: timeouts.and_then(TimeoutConfig::operation_timeout),
+            once: retry.is_some_and(|retry| retry.max_attempts() <= 1),
+        }
+    }
 }
 
 #[cfg(not(feature = "otel"))]
@@ -191,11 +203,13 @@ mod tests {
             receive.retry_config().map(RetryConfig::max_attempts),
             Some(1)
         );
-        let protection = receive.stalled_stream_protection().expect("set");
-        assert!(!protection.download_enabled() && !protection.upload_enabled());
         let timeouts = receive.timeout_config().expect("set");
         assert_eq!(timeouts.operation_timeout(), Some(secs(25)));
         let settle = clients.settle.config();
+        for config in [receive, settle] {
+            let protection = config.stalled_stream_protection().expect("set");
+            assert!(!protection.download_enabled() && !protection.upload_enabled());
+        }
         assert_eq!(
             settle.retry_config().map(RetryConfig::max_attempts),
             Some(7)

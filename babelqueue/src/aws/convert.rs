@@ -7,6 +7,8 @@ use aws_sdk_sqs::error::BuildError;
 use aws_sdk_sqs::primitives::Blob;
 use aws_sdk_sqs::types::{Message, MessageAttributeValue, MessageSystemAttributeName};
 
+use crate::envelope::CONTRACT_ATTRIBUTES;
+use crate::fields;
 use crate::lease::Lease;
 use crate::pipeline::{Attribute, DeliveryNumber, Record, Value};
 
@@ -63,38 +65,44 @@ fn from_sdk(attributes: HashMap<String, MessageAttributeValue>) -> Vec<Attribute
 
 /// As the SDK sends them; `None` when there are none, so that the request has no such field.
 pub(crate) fn to_sdk(
-    attributes: &[Attribute],
+    attributes: impl IntoIterator<Item = Attribute>,
 ) -> Result<Option<HashMap<String, MessageAttributeValue>>, BuildError> {
-    let convert = |attribute: &Attribute| -> Result<_, BuildError> {
-        let builder = MessageAttributeValue::builder().data_type(&*attribute.data_type);
-        let value = match &attribute.value {
+    let mut converted = HashMap::new();
+    for attribute in attributes {
+        let builder = MessageAttributeValue::builder().data_type(attribute.data_type);
+        let value = match attribute.value {
             Value::Text(text) => builder.string_value(text),
-            Value::Binary(bytes) => builder.binary_value(Blob::new(bytes.clone())),
+            Value::Binary(bytes) => builder.binary_value(Blob::new(bytes)),
         };
-        Ok((attribute.name.as_ref().to_owned(), value.build()?))
-    };
-    if attributes.is_empty() {
-        return Ok(None);
+        if converted.is_empty() {
+            // At once, for what most messages have: growing would hash every name again.
+            converted.reserve(CONTRACT_ATTRIBUTES.len());
+        }
+        converted.insert(attribute.name.into_owned(), value.build()?);
     }
-    let attributes = attributes.iter().map(convert).collect::<Result<_, _>>()?;
-    Ok(Some(attributes))
+    Ok(Some(converted).filter(|converted| !converted.is_empty()))
 }
 
 /// Sorts the answer of a batch call whose entries were numbered from 0, given as what its two
 /// lists say of each id; `none` for an entry that stands in neither. An id that was never sent
 /// is logged.
-pub(crate) fn sort_answer<R>(
+pub(crate) fn sort_answer<I: AsRef<str>, R>(
     operation: &'static str,
     entries: usize,
-    answer: impl Iterator<Item = (String, R)>,
+    answer: impl Iterator<Item = (I, R)>,
     none: impl Fn() -> R,
 ) -> Vec<R> {
     let mut results: Vec<R> = (0..entries).map(|_| none()).collect();
     for (id, result) in answer {
+        let id = id.as_ref();
         let place = id.parse::<usize>().ok();
         match place.and_then(|place| results.get_mut(place)) {
             Some(entry) => *entry = result,
-            None => tracing::warn!(operation, id, "the answer names an entry that was not sent"),
+            None => tracing::warn!(
+                { fields::OPERATION } = operation,
+                { fields::ID } = id,
+                "the answer names an entry that was not sent"
+            ),
         }
     }
     results
@@ -102,22 +110,72 @@ pub(crate) fn sort_answer<R>(
 
 #[cfg(test)]
 mod tests {
+    use std::fmt;
+    use std::sync::{Arc, Mutex};
+
     use super::*;
 
     #[test]
     fn c_052_an_answer_is_sorted_by_entry_and_an_id_that_was_never_sent_is_no_entry() {
         let sorted = |answer: &[(&str, char)]| {
-            let answer = answer
-                .iter()
-                .map(|(id, result)| ((*id).to_owned(), *result));
-            let results = sort_answer("x", 3, answer, || '?');
+            let results = sort_answer("x", 3, answer.iter().copied(), || '?');
             results.into_iter().collect::<String>()
         };
         assert_eq!(sorted(&[("2", 'c'), ("0", 'a'), ("1", 'b')]), "abc");
         assert_eq!(sorted(&[("1", 'b')]), "?b?");
-        assert_eq!(
-            sorted(&[("3", 'x'), ("-1", 'x'), ("one", 'x'), ("", 'x')]),
-            "???"
-        );
+        let log = Arc::new(Log::default());
+        let unknown = tracing::subscriber::with_default(Arc::clone(&log), || {
+            sorted(&[("3", 'x'), ("-1", 'x'), ("one", 'x'), ("", 'x'), ("0", 'a')])
+        });
+        assert_eq!(unknown, "a??");
+        let lines = log.0.lock().expect("no panic before");
+        let logged = |id: &str| lines.iter().filter(|line| line.contains(id)).count();
+        assert_eq!(lines.len(), 4, "{lines:?}");
+        for id in [
+            "id=\"3\"",
+            "id=\"-1\"",
+            "id=\"one\"",
+            "id=\"\"",
+            "operation=\"x\"",
+        ] {
+            let times = if id.starts_with("op") { 4 } else { 1 };
+            assert_eq!(logged(id), times, "{id}: {lines:?}");
+        }
+    }
+
+    /// What is logged.
+    #[derive(Default)]
+    struct Log(Mutex<Vec<String>>);
+
+    struct Line(String);
+
+    impl tracing::field::Visit for Line {
+        fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn fmt::Debug) {
+            self.0 += &format!("{field}={value:?} ");
+        }
+    }
+
+    impl tracing::Subscriber for Log {
+        fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
+            true
+        }
+
+        fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+            tracing::span::Id::from_u64(1)
+        }
+
+        fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+
+        fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+
+        fn event(&self, event: &tracing::Event<'_>) {
+            let mut line = Line(String::new());
+            event.record(&mut line);
+            self.0.lock().expect("no panic before").push(line.0);
+        }
+
+        fn enter(&self, _: &tracing::span::Id) {}
+
+        fn exit(&self, _: &tracing::span::Id) {}
     }
 }

@@ -2,6 +2,7 @@
 //! the client's endpoint, whatever host the queue URL names, so that a mismatch would surface as
 //! "queue does not exist" somewhere else, or worse, as another queue of the same name.
 
+use crate::fields;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use aws_sdk_sqs::Client;
@@ -54,7 +55,10 @@ pub(crate) fn check(client: &Client, queue_url: &str) -> Result<(), EndpointErro
     let queue_host = host_of(queue_url).ok_or_else(not_a_url)?;
     let Some(client_host) = client_host(client) else {
         // The client cannot say without waiting, such as one with a resolver of its own.
-        tracing::debug!(queue_url, "the endpoint of the client could not be checked");
+        tracing::debug!(
+            { fields::QUEUE_URL } = queue_url,
+            "the endpoint of the client could not be checked"
+        );
         return Ok(());
     };
     let region = client

@@ -5,7 +5,7 @@ use std::error::Error as StdError;
 use aws_sdk_sqs::config::interceptors::{
     BeforeSerializationInterceptorContextRef, FinalizerInterceptorContextRef,
 };
-use aws_sdk_sqs::config::{ConfigBag, Intercept, RuntimeComponents};
+use aws_sdk_sqs::config::{ConfigBag, Intercept, RuntimeComponents, SharedInterceptor};
 use aws_sdk_sqs::error::ProvideErrorMetadata;
 use aws_sdk_sqs::operation::{
     change_message_visibility::ChangeMessageVisibilityError,
@@ -29,13 +29,15 @@ use crate::telemetry::{Call, Observer};
 
 /// Adds the watch to a client's configuration, if anybody wants to know.
 pub(super) fn watched(
-    config: aws_sdk_sqs::config::Builder,
+    mut config: aws_sdk_sqs::config::Builder,
     observer: &Observer,
 ) -> aws_sdk_sqs::config::Builder {
     if !observer.is_on() {
         return config;
     }
-    config.interceptor(Watch(observer.clone()))
+    // Nobody can name it to disable it: the SDK need not look for that.
+    config.push_interceptor(SharedInterceptor::permanent(Watch(observer.clone())));
+    config
 }
 
 #[derive(Debug)]
@@ -65,6 +67,7 @@ impl Intercept for Watch {
     ) -> Result<(), BoxError> {
         let batch = context.input().downcast_ref::<SendMessageBatchInput>();
         let entries = batch
+            .filter(|_| self.0.has_spans_of_calls())
             .map(SendMessageBatchInput::entries)
             .unwrap_or_default();
         let begun = Begun {
@@ -92,7 +95,9 @@ impl Intercept for Watch {
             .collect();
         match context.output_or_error() {
             Some(Ok(output)) => {
-                if let Some(output) = output.downcast_ref::<ReceiveMessageOutput>() {
+                if self.0.has_spans_of_calls()
+                    && let Some(output) = output.downcast_ref::<ReceiveMessageOutput>()
+                {
                     messages = output.messages().iter().map(trace_of).collect();
                 }
             }

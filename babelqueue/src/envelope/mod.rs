@@ -51,7 +51,7 @@ pub use decoded::Envelope;
 pub use error::{DecodeError, EncodeError, MakeError, Undecodable};
 pub use gate::{Gate, version_gate};
 pub use headers::{Headers, REPLAY_BYPASS};
-pub use make::{EnvelopeBuilder, data_to_json, meta_to_json, new_id, seed_ids};
+pub use make::{DataJson, EnvelopeBuilder, meta_to_json, new_id, seed_ids};
 pub use meta::Meta;
 pub use poison::{poison_attempts, poison_record, verdict};
 pub use projection::{

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use super::SCHEMA_VERSION;
 use super::decoded::Envelope;
 use super::identity;
 use super::json::Str;
@@ -81,8 +82,11 @@ impl<'a> IntoIterator for Projection<'a> {
     }
 }
 
+/// [`SCHEMA_VERSION`], which nearly every envelope has.
+const SCHEMA_VERSION_TEXT: &str = "1";
+
 /// The contract attributes of an envelope (SPEC §2.1). Strings that are empty and values that are
-/// null or absent are not projected. Allocates only for the two numbers.
+/// null or absent are not projected. Allocates only for numbers.
 pub fn projection(envelope: &Envelope) -> Projection<'_> {
     let meta = envelope.meta();
     project(Sources {
@@ -135,7 +139,12 @@ impl Sources<'static> {
 }
 
 fn project(sources: Sources<'_>) -> Projection<'_> {
-    let number = |value: Option<i64>| value.map(|value| Cow::Owned(value.to_string()));
+    let number = |value: Option<i64>| {
+        value.map(|value| match value {
+            SCHEMA_VERSION => Cow::Borrowed(SCHEMA_VERSION_TEXT),
+            _ => Cow::Owned(itoa::Buffer::new().format(value).to_owned()),
+        })
+    };
     let values = [
         sources.job,
         sources.trace_id,
@@ -155,4 +164,14 @@ fn project(sources: Sources<'_>) -> Projection<'_> {
         Some(Attribute { name, kind, value })
     });
     Projection { slots }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schema_version_has_its_text() {
+        assert_eq!(SCHEMA_VERSION_TEXT, SCHEMA_VERSION.to_string());
+    }
 }

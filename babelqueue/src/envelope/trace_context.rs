@@ -1,8 +1,6 @@
 //! Trace identity without OpenTelemetry: how a `trace_id` becomes ids, and how a `traceparent`
 //! header is read (SPEC §3.5). Pure; the telemetry layer turns the result into a span context.
 
-use std::fmt::Write as _;
-
 use sha2::{Digest as _, Sha256};
 
 /// The parent of the span of one delivery. It is always remote.
@@ -75,11 +73,11 @@ pub fn parse_traceparent(header: &str) -> Option<RemoteParent> {
     if !(lower(trace) && lower(span) && lower(flags)) {
         return None;
     }
-    let [flags] = hex(flags)?;
+    let [flags] = hex(flags.bytes())?;
     Some(RemoteParent {
         source: ParentSource::Traceparent,
-        trace_id: hex(trace).filter(|id| *id != [0; 16])?,
-        span_id: hex(span).filter(|id| *id != [0; 8])?,
+        trace_id: hex(trace.bytes()).filter(|id| *id != [0; 16])?,
+        span_id: hex(span.bytes()).filter(|id| *id != [0; 8])?,
         flags,
     })
 }
@@ -99,17 +97,8 @@ pub fn format_traceparent(trace_id: [u8; 16], span_id: [u8; 8], flags: u8) -> St
 /// The TraceId of a `trace_id`: its 32 hex digits (hyphens removed, either case) unless they are
 /// all zero, else the first 16 bytes of its SHA-256.
 pub fn trace_id_of(trace_id: &str) -> [u8; 16] {
-    let mut digits = [0; 32];
-    let mut count = 0;
-    for byte in trace_id.bytes().filter(|byte| *byte != b'-') {
-        match digits.get_mut(count) {
-            Some(digit) => *digit = byte,
-            None => return digest(&[trace_id]),
-        }
-        count += 1;
-    }
-    let id = std::str::from_utf8(&digits[..count]).ok().and_then(hex);
-    id.filter(|id| *id != [0; 16])
+    hex(trace_id.bytes().filter(|byte| *byte != b'-'))
+        .filter(|id| *id != [0; 16])
         .unwrap_or_else(|| digest(&[trace_id]))
 }
 
@@ -117,6 +106,20 @@ pub fn trace_id_of(trace_id: &str) -> [u8; 16] {
 /// `babelqueue-span:` and the `trace_id`.
 pub fn fallback_span_id(trace_id: &str) -> [u8; 8] {
     digest(&["babelqueue-span:", trace_id])
+}
+
+/// Whether a `trace_id` is what [`uuid_text`] makes of its own TraceId.
+#[cfg(feature = "otel")]
+pub(crate) fn is_uuid_text(trace_id: &str) -> bool {
+    let mut groups = trace_id.as_bytes().split(|byte| *byte == b'-');
+    let lengths = [8, 4, 4, 4, 12];
+    let lower = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    trace_id.len() == 36
+        && lengths.into_iter().all(|length| {
+            let group = groups.next().unwrap_or_default();
+            group.len() == length && group.iter().all(lower)
+        })
+        && trace_id.bytes().any(|byte| !matches!(byte, b'0' | b'-'))
 }
 
 /// A TraceId as UUID text, lower case: what a producer puts into `trace_id`.
@@ -147,29 +150,60 @@ fn nonzero<const N: usize>(mut id: [u8; N]) -> [u8; N] {
 }
 
 /// Exactly `2 * N` hex digits.
-fn hex<const N: usize>(text: &str) -> Option<[u8; N]> {
+fn hex<const N: usize>(mut digits: impl Iterator<Item = u8>) -> Option<[u8; N]> {
     let mut id = [0; N];
-    if text.len() != 2 * N {
-        return None;
+    for byte in &mut id {
+        let high = nibble(digits.next()?)?;
+        *byte = high << 4 | nibble(digits.next()?)?;
     }
-    for (byte, pair) in id.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-        let high = char::from(*pair.first()?).to_digit(16)?;
-        let low = char::from(*pair.get(1)?).to_digit(16)?;
-        *byte = u8::try_from(high << 4 | low).ok()?;
+    digits.next().is_none().then_some(id)
+}
+
+const fn nibble(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        b'A'..=b'F' => Some(digit - b'A' + 10),
+        _ => None,
     }
-    Some(id)
 }
 
 fn push_hex(out: &mut String, bytes: &[u8]) {
+    const DIGITS: [char; 16] = [
+        '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f',
+    ];
     for byte in bytes {
-        // Writing to a String cannot fail.
-        let _ = write!(out, "{byte:02x}");
+        out.push(DIGITS[usize::from(byte >> 4)]);
+        out.push(DIGITS[usize::from(byte & 15)]);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::nonzero;
+    #[cfg(feature = "otel")]
+    use super::is_uuid_text;
+    use super::{nonzero, trace_id_of, uuid_text};
+
+    #[test]
+    fn the_text_of_a_trace_is_known_by_its_form() {
+        let texts = [
+            ("7b3f9c2a-e41d-4f88-9b2a-1c0d5e6f7a8b", true),
+            ("7b3f9c2ae41d4f889b2a1c0d5e6f7a8b", false),
+            ("7B3F9C2A-E41D-4F88-9B2A-1C0D5E6F7A8B", false),
+            ("7b3f9c2a-e41d-4f88-9b2a1-c0d5e6f7a8b", false),
+            ("7b3f9c2a-e41d-4f88-9b2a-1c0d5e6f7a8g", false),
+            ("-7b3f9c2a-e41d-4f88-9b2a1c0d5e6f7a8b", false),
+            ("7b3f9c2ae41d4f889b2a1c0d5e6f7a8b----", false),
+            ("00000000-0000-0000-0000-000000000000", false),
+            ("order-1042", false),
+            ("", false),
+        ];
+        for (text, is) in texts {
+            assert_eq!(uuid_text(trace_id_of(text)) == text, is, "{text}");
+            #[cfg(feature = "otel")]
+            assert_eq!(is_uuid_text(text), is, "{text}");
+        }
+    }
 
     #[test]
     fn an_all_zero_digest_becomes_one() {

@@ -41,7 +41,7 @@ impl PayloadError {
         Self {
             urn: urn.to_owned(),
             path: json_path("data", data, error.line(), error.column()),
-            reason: reason.to_owned(),
+            reason: without_value(reason),
         }
     }
 
@@ -54,6 +54,30 @@ impl PayloadError {
     pub fn path(&self) -> &str {
         &self.path
     }
+}
+
+/// The words of serde without the value that they quote: it is a part of the body, and errors are
+/// logged. What a type of the application's says by itself is left to it.
+fn without_value(reason: &str) -> String {
+    let quoting = [
+        "invalid type: ",
+        "invalid value: ",
+        "unknown variant ",
+        "unknown field ",
+    ];
+    let found = quoting.iter().find_map(|start| {
+        let rest = reason.strip_prefix(start)?;
+        let value = rest.find(['"', '`'])?;
+        let ends = [", expected ", ", there are no "];
+        if ends.iter().any(|end| rest[..value].contains(end)) {
+            return None;
+        }
+        // The last of them: the value may say such a thing, too.
+        let end = ends.iter().filter_map(|end| rest.rfind(end)).max();
+        let kind = [start, &rest[..value]].concat();
+        Some([kind.trim_end(), end.map_or("", |end| &rest[end..])].concat())
+    });
+    found.unwrap_or_else(|| reason.to_owned())
 }
 
 /// Deserialises the payload straight from the body's slice.
@@ -90,4 +114,48 @@ impl<'d> FallbackPayload<'d> for &'d Envelope {
 #[doc(hidden)]
 pub fn fallback<'d, T: FallbackPayload<'d>>(delivery: &'d Delivery) -> T {
     T::take(delivery)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_value;
+
+    #[test]
+    fn what_serde_quotes_of_the_body_is_left_out() {
+        let rows = [
+            (
+                "invalid type: string \"4111 1111\", expected u64",
+                "invalid type: string, expected u64",
+            ),
+            (
+                "invalid type: string \"a, expected b\\\", \", expected u64",
+                "invalid type: string, expected u64",
+            ),
+            (
+                "invalid type: integer `5`, expected a string",
+                "invalid type: integer, expected a string",
+            ),
+            (
+                "invalid type: map, expected `u64`",
+                "invalid type: map, expected `u64`",
+            ),
+            (
+                "invalid value: integer `-1`, expected u64",
+                "invalid value: integer, expected u64",
+            ),
+            (
+                "unknown variant `se`cret`, expected `a` or `b`",
+                "unknown variant, expected `a` or `b`",
+            ),
+            (
+                "unknown field `secret`, there are no fields",
+                "unknown field, there are no fields",
+            ),
+            ("missing field `price`", "missing field `price`"),
+            ("no such card", "no such card"),
+        ];
+        for (reason, expected) in rows {
+            assert_eq!(without_value(reason), expected);
+        }
+    }
 }

@@ -9,6 +9,7 @@ use super::erased::{AnyClaims, AnyStore, Claiming, SeenSet};
 use super::store::{Claim, ClaimStore, IdempotencyStore};
 use crate::BoxError;
 use crate::envelope::new_id;
+use crate::fields;
 use crate::panics::{Panicked, fenced_async};
 
 /// A store, and how it is used. Cheap to clone; clones are one guard.
@@ -250,7 +251,10 @@ impl Idempotency {
 /// Releases a claim: else the next delivery would have to wait for the end of its lease.
 async fn give_back(claims: &dyn AnyClaims, id: &str, token: &str) {
     if let Err(error) = claims.release(id, token).await {
-        tracing::warn!(id, "the claim could not be released: {error}");
+        tracing::warn!(
+            { fields::ID } = id,
+            "the claim could not be released: {error}"
+        );
     }
 }
 
@@ -284,11 +288,14 @@ impl Idempotency {
             // A run that has just ended needs no renewal.
             Ok(false) if self.held_by(owner).is_none() => true,
             Ok(false) => {
-                tracing::warn!(id = held.id, "the claim is lost");
+                tracing::warn!({ fields::ID } = held.id, "the claim is lost");
                 false
             }
             Err(error) => {
-                tracing::warn!(id = held.id, "the claim was not renewed: {error}");
+                tracing::warn!(
+                    { fields::ID } = held.id,
+                    "the claim was not renewed: {error}"
+                );
                 true
             }
         }

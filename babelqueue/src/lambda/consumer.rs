@@ -20,6 +20,7 @@ use super::retries::Retries;
 use super::run::Run;
 use super::watch::Watched;
 use crate::BoxFuture;
+use crate::fields;
 use crate::invocation::Invocation;
 use crate::panics::fenced_async;
 use crate::pipeline::{Clock, Dispatch};
@@ -159,9 +160,9 @@ impl LambdaConsumer {
         let span = invoked.within(|| {
             tracing::info_span!(
                 "invocation",
-                request_id,
-                xray_trace_id = xray_trace,
-                records = event.len(),
+                { fields::REQUEST_ID } = request_id,
+                { fields::XRAY_TRACE_ID } = xray_trace,
+                { fields::RECORDS } = event.len(),
             )
         });
         let work = self.inner.invoke(event, invocation.clone());

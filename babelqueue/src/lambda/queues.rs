@@ -11,6 +11,7 @@ use tokio::sync::OnceCell;
 
 use crate::aws::calls::{Changed, bury, change_visibility};
 use crate::aws::{BuildError, QueueArn, Settings, client, endpoint};
+use crate::fields;
 use crate::pipeline::{Counters, DeadLetterMessage, Handling, Pipeline};
 use crate::policy::is_fifo;
 use crate::{BoxError, BoxFuture};
@@ -99,7 +100,7 @@ impl Queues {
             None => Ok(None),
         };
         let dead_letter_url = dead_letter_url.unwrap_or_else(|error| {
-            tracing::error!(arn = text, "no dead-letter queue: {error}");
+            tracing::error!({ fields::ARN } = text, "no dead-letter queue: {error}");
             None
         });
         let queue = text.rsplit(':').next().unwrap_or_default();

@@ -12,6 +12,7 @@ use super::fate::{Fate, Fates};
 use super::prepare::Job;
 use super::queues::Source;
 use super::visibility::{self, Change, Refused};
+use crate::fields;
 use crate::invocation::RetryOptions;
 use crate::panics::fenced;
 use crate::pipeline::FALLBACK_DELAY;
@@ -66,7 +67,7 @@ impl Retries {
     ) {
         for id in &unknown {
             tracing::warn!(
-                message_id = id,
+                { fields::MESSAGE_ID } = id,
                 "reported as failed, and not a message of this event: left out of the answer"
             );
         }
@@ -169,7 +170,7 @@ impl Retries {
                 read.unwrap_or_else(|panicked| Err(RetryBackoffError::Provider(panicked.into())));
             read.unwrap_or_else(|error| {
                 let error = crate::pipeline::error_text(&error);
-                tracing::error!(error, "the retry backoff is off");
+                tracing::error!({ fields::ERROR } = error, "the retry backoff is off");
                 None
             })
         })

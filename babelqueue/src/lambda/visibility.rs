@@ -11,6 +11,7 @@ use futures_util::stream;
 
 use super::queues::{Place, Source};
 use crate::aws::convert::sort_answer;
+use crate::fields;
 use crate::telemetry::{Handled, Settled};
 
 /// Most entries of a call.
@@ -174,8 +175,8 @@ fn tell(applied: &[(u64, i32)], refused: &[Refused]) {
         });
         let named = named.collect::<Vec<_>>();
         tracing::warn!(
-            messages = named.join("; "),
-            omitted = others.len() - named.len(),
+            { fields::MESSAGES } = named.join("; "),
+            { fields::OMITTED } = others.len() - named.len(),
             "the retry backoff of some messages could not be set; they come again after the \
              queue's visibility timeout"
         );
@@ -186,12 +187,12 @@ fn tell(applied: &[(u64, i32)], refused: &[Refused]) {
     let attempts = || applied.iter().map(|(attempt, _)| *attempt);
     let delays = || applied.iter().map(|(_, seconds)| *seconds);
     tracing::info!(
-        applied = applied.len(),
-        failures = refused.len(),
-        min_attempt = attempts().min(),
-        max_attempt = attempts().max(),
-        min_delay = delays().min(),
-        max_delay = delays().max(),
+        { fields::APPLIED } = applied.len(),
+        { fields::FAILURES } = refused.len(),
+        { fields::MIN_ATTEMPT } = attempts().min(),
+        { fields::MAX_ATTEMPT } = attempts().max(),
+        { fields::MIN_DELAY } = delays().min(),
+        { fields::MAX_DELAY } = delays().max(),
         "retry backoff"
     );
 }

@@ -1,6 +1,7 @@
 //! The loopback transport: an HTTP/1.1 server for clients in other processes and
 //! languages. It binds only where it is told.
 
+use crate::fields;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -89,7 +90,7 @@ async fn accept(listener: TcpListener, service: Arc<Service>, mut stopped: watch
                 }
                 Err(error) => {
                     // Most often too many open files: wait for some to close.
-                    tracing::warn!(%error, "the embedded SQS could not accept a connection");
+                    tracing::warn!({ fields::ERROR } = %error, "the embedded SQS could not accept a connection");
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
             },
@@ -109,7 +110,7 @@ async fn serve(stream: TcpStream, service: Arc<Service>, mut stopped: watch::Rec
     let (stream, twin) = match with_twin(stream) {
         Ok((stream, twin)) => (stream, Arc::new(twin)),
         Err(error) => {
-            tracing::warn!(%error, "the embedded SQS could not serve a connection");
+            tracing::warn!({ fields::ERROR } = %error, "the embedded SQS could not serve a connection");
             return;
         }
     };
@@ -131,7 +132,7 @@ async fn serve(stream: TcpStream, service: Arc<Service>, mut stopped: watch::Rec
         }
     };
     if let Err(error) = ended {
-        tracing::debug!(%error, "a connection to the embedded SQS ended with an error");
+        tracing::debug!({ fields::ERROR } = %error, "a connection to the embedded SQS ended with an error");
     }
 }
 

@@ -75,8 +75,8 @@ impl Pipeline {
         let receives = record.receives();
         if receives.is_none() {
             tracing::warn!(
-                queue = &*self.queue,
-                message_id = record.message_id,
+                { fields::QUEUE } = &*self.queue,
+                { fields::MESSAGE_ID } = record.message_id,
                 "SQS did not tell the receive count: the attempts of this message cannot advance"
             );
         }
@@ -94,9 +94,9 @@ impl Pipeline {
         };
         if delay.altered {
             tracing::warn!(
-                queue = &*self.queue,
-                message_id = record.message_id,
-                seconds = delay.seconds,
+                { fields::QUEUE } = &*self.queue,
+                { fields::MESSAGE_ID } = record.message_id,
+                { fields::SECONDS } = delay.seconds,
                 "the delay was out of range and has been clamped"
             );
         }

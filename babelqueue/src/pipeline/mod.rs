@@ -33,7 +33,6 @@ pub(crate) use copy::DeadLetterMessage;
 pub(crate) use counters::Counters;
 pub(crate) use dispatch::{Bound, Dispatch};
 pub(crate) use failure::Panicked;
-#[cfg(feature = "idempotency")]
 pub(crate) use failure::fenced_async;
 #[cfg(feature = "lambda")]
 pub(crate) use finish::FALLBACK_DELAY;

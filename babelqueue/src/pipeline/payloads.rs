@@ -19,6 +19,7 @@ use super::record::Record;
 use crate::BoxFuture;
 use crate::envelope::{DeadLetter, poison_record};
 use crate::error_text::chain_text;
+use crate::fields;
 use crate::payload_store::{
     EXTENDED_SIZE_ATTRIBUTES, Location, PayloadError, Pointer, Retrieval, StoreError,
 };
@@ -172,7 +173,7 @@ impl Payloads {
                 .unwrap_or_else(|panicked| Err(StoreError::failed(panicked)));
             if let Err(error) = deleted {
                 let error = chain_text(&error);
-                tracing::warn!(%location, error, "the object of a deleted message stays");
+                tracing::warn!({ fields::LOCATION } = %location, { fields::ERROR } = error, "the object of a deleted message stays");
             }
         }))
     }

@@ -149,8 +149,8 @@ impl Pipeline {
             }
             Opened::Skipped { body } => {
                 tracing::debug!(
-                    queue = &*self.queue,
-                    message_id = record.message_id,
+                    { fields::QUEUE } = &*self.queue,
+                    { fields::MESSAGE_ID } = record.message_id,
                     "skipped by a decoder"
                 );
                 Processed::new(Settlement::Delete, Ending::Discarded, Seen::Body(body))
@@ -197,22 +197,23 @@ impl Pipeline {
                 }
                 None => Processing::of_nothing(),
             };
+            // Awaited where it is made: a variable would have room for the future twice.
             let routed =
-                fenced_async(self.routed(record, delivery.clone(), handler, place, &processing));
+                fenced_async(self.routed(record, delivery.clone(), handler, place, &processing))
+                    .await;
             let mut processed = routed
-                .await
                 .unwrap_or_else(|panicked| self.failed(record, delivery, panicked, &processing));
             if handler.is_none() {
                 return self.unhandled(processed);
             }
-            processed.handled = processing.end(processed.outcome());
+            processed.handled = processing.end(processed.ended());
             processed
         }
     }
 
     /// Tells telemetry of a message that no handler had.
     pub(super) fn unhandled(&self, processed: Processed) -> Processed {
-        self.observer.unhandled(processed.outcome());
+        self.observer.unhandled(processed.ended());
         processed
     }
 
@@ -237,8 +238,13 @@ impl Pipeline {
                 Place::Alone => processing.within(|| self.span(record, context, handler)),
                 Place::Shared(_) => context.span(),
             };
-            let layered = self.layered(record, handler, delivery.clone(), place);
-            match processing.scope(layered.instrument(span)).await {
+            let layered = processing
+                .scope(
+                    self.layered(record, handler, delivery.clone(), place)
+                        .instrument(span),
+                )
+                .await;
+            match layered {
                 Layered::Answer(Err(error)) if error.downcast_ref::<Withheld>().is_some() => {
                     self.unreported(Settlement::Leave, Ending::Unhandled, delivery)
                 }
@@ -312,9 +318,9 @@ impl Pipeline {
     fn unreported(&self, settlement: Settlement, ending: Ending, delivery: Delivery) -> Processed {
         let message_id = &delivery.context().source().message_id;
         tracing::debug!(
-            queue = &*self.queue,
-            message_id,
-            ?ending,
+            { fields::QUEUE } = &*self.queue,
+            { fields::MESSAGE_ID } = message_id,
+            { fields::ENDING } = ?ending,
             "not handled again"
         );
         Processed::new(settlement, ending, Seen::Delivery(delivery))

@@ -4,7 +4,7 @@ use super::copy::DeadLetterMessage;
 use crate::context::Delivery;
 use crate::envelope::Envelope;
 use crate::policy::WireDelay;
-use crate::telemetry::Handled;
+use crate::telemetry::{Ended, Handled};
 
 /// What is to be done to the queue.
 #[derive(Debug)]
@@ -68,17 +68,17 @@ impl Processed {
         Self::new(Settlement::Leave, Ending::Unhandled, Seen::Body(body))
     }
 
-    /// What became of the message, in one word for telemetry.
-    pub(crate) fn outcome(&self) -> &'static str {
+    /// What became of the message, for telemetry.
+    pub(crate) fn ended(&self) -> Ended {
         match (self.ending, &self.settlement) {
-            (Ending::Handled, _) => "done",
-            (Ending::Discarded, _) => "discarded",
-            (Ending::Duplicate, _) => "duplicate",
-            (_, Settlement::DeadLetter(_)) => "dead_letter",
-            (Ending::Failed, Settlement::Release { .. }) => "retry",
-            (_, Settlement::Release { .. }) => "released",
-            (_, Settlement::Delete) => "deleted",
-            (_, Settlement::Leave) => "left",
+            (Ending::Handled, _) => Ended::Done,
+            (Ending::Discarded, _) => Ended::Discarded,
+            (Ending::Duplicate, _) => Ended::Duplicate,
+            (_, Settlement::DeadLetter(_)) => Ended::DeadLetter,
+            (Ending::Failed, Settlement::Release { .. }) => Ended::Retry,
+            (_, Settlement::Release { .. }) => Ended::Released,
+            (_, Settlement::Delete) => Ended::Deleted,
+            (_, Settlement::Leave) => Ended::Left,
         }
     }
 

@@ -142,7 +142,10 @@ impl Reporter {
         match fenced(|| redact(&text)) {
             Ok(text) => Some(cut(text)),
             Err(panicked) => {
-                tracing::error!(queue = &*self.queue, "the redaction hook {panicked}");
+                tracing::error!(
+                    { fields::QUEUE } = &*self.queue,
+                    "the redaction hook {panicked}"
+                );
                 None
             }
         }
@@ -189,8 +192,8 @@ impl Reporter {
         };
         if let Err(panicked) = fenced(|| hook(&event)) {
             tracing::error!(
-                kind = kind.as_str(),
-                queue = &*self.queue,
+                { fields::KIND } = kind.as_str(),
+                { fields::QUEUE } = &*self.queue,
                 "on_error {panicked}"
             );
         }

@@ -34,12 +34,14 @@ children without further ado."#
 )]
 
 mod counted;
+mod ended;
 #[cfg(not(feature = "otel"))]
 mod off;
 #[cfg(feature = "otel")]
 mod on;
 
 pub(crate) use counted::Counted;
+pub(crate) use ended::Ended;
 #[cfg(not(feature = "otel"))]
 pub(crate) use off::{Handled, Held, Metric, Observer, Processing, Publishing, Settled, Telemetry};
 #[cfg(feature = "otel")]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Counted, Failure};
+use super::{Counted, Ended, Failure};
 use crate::context::Context;
 use crate::message::{Draft, PublishError, Published};
 
@@ -73,7 +73,7 @@ impl Observer {
         Held
     }
 
-    pub(crate) fn unhandled(&self, _outcome: &'static str) {}
+    pub(crate) fn unhandled(&self, _ended: Ended) {}
 }
 
 #[derive(Clone, Debug, Default)]
@@ -120,7 +120,7 @@ impl Processing {
 
     pub(crate) fn failed<'a>(&self, _failure: impl FnOnce() -> Failure<'a>) {}
 
-    pub(crate) fn end(self, _outcome: &'static str) -> Handled {
+    pub(crate) fn end(self, _ended: Ended) -> Handled {
         Handled {}
     }
 }

@@ -1,6 +1,7 @@
 //! Making an envelope: collecting its parts, checking them, and writing them once. The clock and
 //! the generator of ids are the only things outside the arguments that this reads.
 
+mod data;
 mod finite;
 mod ids;
 mod write;
@@ -12,10 +13,11 @@ use serde::Serialize;
 use super::blank::trim;
 use super::decoded::Envelope;
 use super::error::{EncodeError, MakeError};
-use super::json::{Fault, check_fragment, compact, escape_noncharacters, kind_name};
+use super::json::{Fault, check_fragment, compact, escape_noncharacters};
 use super::parts::{FORBIDDEN, forbidden_in_meta};
 use super::{DEFAULT_QUEUE, LANG};
 
+pub use data::DataJson;
 pub use ids::{new_id, seed_ids};
 
 const CORE_META: [&str; 5] = ["id", "queue", "lang", "schema_version", "created_at"];
@@ -79,40 +81,25 @@ impl EnvelopeBuilder {
     /// The payload, serialised now. It must become a JSON object; a unit struct or `()` becomes
     /// `{}`. NaN, infinity and numbers beyond a double are errors that name the field, never null.
     /// Without a payload `data` is `{}`.
-    pub fn data<T: Serialize + ?Sized>(mut self, payload: &T) -> Self {
-        match finite::to_json(payload) {
-            // serde writes units as null; null itself is no payload.
-            Ok(json) if json.text == "null" && size_of_val(payload) == 0 => {
-                self.data = Some("{}".to_owned());
-                self
-            }
-            Ok(json) if json.unread => self.data_json(json.text),
-            Ok(json) => self.data_text(escape_noncharacters(json.text)),
-            Err((path, source)) => self.fail(MakeError::Serialize {
-                pointer: format!("/data{path}"),
-                source,
-            }),
-        }
+    pub fn data<T: Serialize + ?Sized>(self, payload: &T) -> Self {
+        self.data_made(DataJson::of(payload))
     }
 
     /// The payload as JSON text. Whitespace between its tokens is removed, the spelling of numbers
     /// and strings is kept.
     pub fn data_json(self, json: impl Into<String>) -> Self {
-        match checked(json.into(), || "/data".to_owned()) {
-            Ok(json) => self.data_text(json),
-            Err(error) => self.fail(error),
-        }
+        self.data_made(DataJson::from_text(json))
     }
 
-    /// Takes JSON text that is known to be good.
-    fn data_text(mut self, json: String) -> Self {
-        if json.starts_with('{') {
-            self.data = Some(json);
-            return self;
+    /// The payload as text that is known to be good.
+    pub(crate) fn data_made(mut self, data: Result<DataJson, MakeError>) -> Self {
+        match data {
+            Ok(data) => {
+                self.data = Some(data.into_string());
+                self
+            }
+            Err(error) => self.fail(error),
         }
-        self.fail(MakeError::DataNotObject {
-            found: kind_name(&json),
-        })
     }
 
     /// The queue that the message is for; neither trimmed nor checked. Default `default`.
@@ -230,18 +217,6 @@ impl EnvelopeBuilder {
     fn fail(mut self, error: MakeError) -> Self {
         self.failure.get_or_insert(error);
         self
-    }
-}
-
-/// Serialises a payload as [`EnvelopeBuilder::data`] does, for an envelope that is made later.
-///
-/// # Errors
-/// Those of the builder: no object, a number that JSON cannot carry, what serde refuses.
-pub fn data_to_json<T: Serialize + ?Sized>(payload: &T) -> Result<String, MakeError> {
-    let builder = Envelope::builder("").data(payload);
-    match builder.failure {
-        Some(failure) => Err(failure),
-        None => Ok(builder.data.unwrap_or_else(|| "{}".to_owned())),
     }
 }
 

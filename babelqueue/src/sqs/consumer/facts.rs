@@ -1,6 +1,7 @@
 //! What the queue says of itself, read once at the start, and what is wrong with it (SPEC §2.12,
 //! §2.16).
 
+use crate::fields;
 use std::collections::HashMap;
 use std::str::FromStr;
 use std::time::Duration;
@@ -84,8 +85,8 @@ pub(super) async fn read(client: &Client, config: &Config) -> Result<Option<Queu
         Err(error) => {
             let error = crate::pipeline::error_text(&error);
             tracing::info!(
-                queue_url = config.queue_url,
-                error,
+                { fields::QUEUE_URL } = config.queue_url,
+                { fields::ERROR } = error,
                 "the queue's attributes cannot be read (sqs:GetQueueAttributes): no start-up \
                  checks, and no heartbeat unless a visibility timeout is set"
             );

@@ -8,7 +8,7 @@ use super::failure::{Accepted, Answer, Failure, Fate};
 use super::outbox::{Call, Pending};
 use super::request::Request;
 use super::send::SqsPublisher;
-use crate::BoxFuture;
+use crate::panics::fenced_async;
 use crate::sqs::convert::{sort_answer, to_sdk};
 
 const BATCH: &str = "SendMessageBatch";
@@ -17,12 +17,12 @@ impl SqsPublisher {
     /// Sends one message by `SendMessage`.
     pub(super) async fn send_one(&self, request: &Request) -> Fate {
         let url = self.url().await?;
-        let attributes = to_sdk(&request.attributes).map_err(Failure::unbuilt)?;
+        let attributes = to_sdk(request.content.attributes()).map_err(Failure::unbuilt)?;
         let call = self
             .client()
             .send_message()
             .queue_url(&*url)
-            .message_body(&request.body)
+            .message_body(request.content.body())
             .set_message_attributes(attributes)
             .set_delay_seconds(request.delay_seconds)
             .set_message_group_id(request.group_id.clone())
@@ -36,23 +36,22 @@ impl SqsPublisher {
         })
     }
 
-    /// Makes a call of an outbox, to be settled there. It ends at the deadline.
-    pub(super) fn call<R: Send + 'static>(
-        &self,
-        messages: Vec<Pending<R>>,
-        deadline: Instant,
-    ) -> BoxFuture<'static, Call<R>> {
-        let publisher = self.clone();
+    /// Makes a call of an outbox, to be settled there. It ends at the deadline, and whatever goes
+    /// wrong in it.
+    pub(super) async fn call<R>(self, messages: Vec<Pending<R>>, deadline: Instant) -> Call<R> {
+        let began = Instant::now();
+        let ends = self.settings().retry.attempt_ends(began, deadline);
         let entries = messages.iter().enumerate().map(entry).collect();
-        Box::pin(async move {
-            let began = Instant::now();
-            let answer = timeout_at(deadline, publisher.send_batch(entries)).await;
-            Call {
-                answer: answer.unwrap_or_else(|_| Err(Failure::late())),
-                began,
-                messages,
-            }
-        })
+        let answer = timeout_at(ends, fenced_async(self.send_batch(entries))).await;
+        Call {
+            answer: match answer {
+                Ok(Ok(answer)) => answer,
+                Ok(Err(panicked)) => Err(Failure::panicked(panicked)),
+                Err(_) => Err(Failure::late()),
+            },
+            began,
+            messages,
+        }
     }
 
     async fn send_batch(
@@ -87,8 +86,8 @@ fn entry<R>(
     let request = &message.request;
     SendMessageBatchRequestEntry::builder()
         .id(place.to_string())
-        .message_body(&request.body)
-        .set_message_attributes(to_sdk(&request.attributes)?)
+        .message_body(request.content.body())
+        .set_message_attributes(to_sdk(request.content.attributes())?)
         .set_delay_seconds(request.delay_seconds)
         .set_message_group_id(request.group_id.clone())
         .set_message_deduplication_id(request.deduplication_id.clone())

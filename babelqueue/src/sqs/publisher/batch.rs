@@ -315,7 +315,7 @@ async fn drive(publisher: &SqsPublisher, slots: Vec<Slot>, rules: Rules) -> Vec<
         while let Some(messages) = outbox.take(now) {
             let deadlines = messages.iter().map(|message| outbox.deadline(message));
             let deadline = deadlines.min().unwrap_or(now);
-            calls.push(publisher.call(messages, deadline));
+            calls.push(publisher.clone().call(messages, deadline));
         }
         if ended.is_empty() {
             let wake = outbox.next_wake(now);

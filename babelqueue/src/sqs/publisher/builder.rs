@@ -262,11 +262,12 @@ fn check_offload(
 
 /// What the user's client says of retries stands, and the defaults where it says nothing.
 fn retry(client: &Client) -> Retry {
-    let (timeout, more_than_one) = client::users_retries(client);
+    let sends = client::Sends::of(client);
     let default = Retry::default();
     Retry {
-        timeout: timeout.unwrap_or(default.timeout),
-        max_attempts: (!more_than_one).then_some(1),
+        attempt: sends.attempt,
+        timeout: sends.operation.unwrap_or(default.timeout),
+        max_attempts: sends.once.then_some(1),
         ..default
     }
 }

@@ -10,6 +10,7 @@ use aws_sdk_sqs::types::BatchResultErrorEntry;
 
 use super::request::Request;
 use crate::message::PublishError;
+use crate::panics::Panicked;
 
 /// Codes that ask for patience, of SQS and of the key service behind an encrypted queue.
 const THROTTLING: [&str; 8] = [
@@ -69,7 +70,7 @@ struct EntryError {
 enum NoAnswer {
     #[error("the answer of SQS says nothing about this message")]
     Silent,
-    #[error("the attempt had not ended when the time to send was over")]
+    #[error("the attempt did not end in time")]
     Late,
     #[error("the message was not attempted")]
     NotAttempted,
@@ -127,7 +128,7 @@ impl Failure {
         Self::unknown(NoAnswer::Silent)
     }
 
-    /// Of a call that was cut at the deadline.
+    /// Of a call that was cut when its time was over.
     pub(super) fn late() -> Self {
         Self::unknown(NoAnswer::Late)
     }
@@ -138,6 +139,15 @@ impl Failure {
             refused: false,
             retryable: true,
             source: Arc::new(source),
+        }
+    }
+
+    /// Of a call that panicked.
+    pub(super) fn panicked(panic: Panicked) -> Self {
+        Self {
+            retryable: false,
+            source: Arc::new(panic),
+            ..Self::late()
         }
     }
 

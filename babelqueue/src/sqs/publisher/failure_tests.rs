@@ -7,6 +7,7 @@ use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_types::body::SdkBody;
 
 use super::*;
+use crate::sqs::publisher::content::Content;
 
 fn service(status: u16, code: &str, message: &str) -> Failure {
     let metadata = ErrorMetadata::builder().code(code).message(message).build();
@@ -74,14 +75,11 @@ fn the_fate_and_whether_another_try_makes_sense() {
 
 fn told(failure: Failure, unknown: bool) -> PublishError {
     let request = Request {
-        body: String::new(),
-        attributes: Vec::new(),
+        content: Content::default(),
         delay_seconds: None,
         group_id: None,
         deduplication_id: None,
         size: 2_000,
-        message_id: "m".to_owned(),
-        trace_id: "t".to_owned(),
         #[cfg(feature = "payload-store")]
         offloading: None,
     };

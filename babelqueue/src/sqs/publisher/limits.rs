@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::envelope::{self, CONTRACT_ATTRIBUTES};
+use crate::fields;
 use crate::message::PublishError;
 use crate::pipeline::{
     Attribute, MAX_ATTRIBUTES, check_header_name, is_library_header, refused_character,
@@ -56,11 +57,12 @@ pub(super) fn is_legal_id(value: &str) -> bool {
     check_id("", value).is_ok()
 }
 
-/// The contract's attributes as they are projected; a value that SQS refuses is an error.
-pub(super) fn contract_attributes<'a>(
-    projected: impl IntoIterator<Item = envelope::Attribute<'a>>,
-) -> Result<Vec<Attribute>, PublishError> {
-    let mut attributes = Vec::with_capacity(CONTRACT_ATTRIBUTES.len());
+/// Checks the contract's attributes: a value that SQS refuses is an error. Gives what SQS counts of
+/// them, in bytes.
+pub(super) fn check_contract<'a>(
+    projected: impl IntoIterator<Item = &'a envelope::Attribute<'a>>,
+) -> Result<usize, PublishError> {
+    let mut size = 0;
     for attribute in projected {
         if let Some((position, character)) = refused_character(&attribute.value) {
             return Err(PublishError::Character {
@@ -70,9 +72,9 @@ pub(super) fn contract_attributes<'a>(
             });
         }
         let kind = attribute.kind.as_str();
-        attributes.push(Attribute::text(attribute.name, kind, attribute.value));
+        size += attribute.name.len() + kind.len() + attribute.value.len();
     }
-    Ok(attributes)
+    Ok(size)
 }
 
 /// The caller's headers in the order of their names: empty ones skipped, contract names never
@@ -145,7 +147,10 @@ pub(super) fn shed_trace(body: &str, attributes: &mut Vec<Attribute>, allowed: u
 }
 
 fn gives_way(header: &str) {
-    tracing::debug!(header, "no place left for this header of the library");
+    tracing::debug!(
+        { fields::HEADER } = header,
+        "no place left for this header of the library"
+    );
 }
 
 /// Adds the attribute that goes with a pointer, in place of one of its name. The library's headers

@@ -10,6 +10,7 @@ mod batch_error;
 mod buffered;
 mod builder;
 mod causation;
+mod content;
 mod failure;
 mod limits;
 mod offload;

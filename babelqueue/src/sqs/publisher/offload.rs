@@ -6,7 +6,7 @@ use super::send::SqsPublisher;
 use crate::message::PublishError;
 
 #[cfg(feature = "payload-store")]
-use super::{builder::Settings, limits::add_size_attribute};
+use super::{builder::Settings, content::Content, limits::add_size_attribute};
 #[cfg(feature = "payload-store")]
 use crate::{
     digest::sha256_hex,
@@ -27,22 +27,25 @@ pub(super) fn offload(
     if request.size <= threshold.min(max_bytes) {
         return Ok(());
     }
-    if request.body.len() > offload.max_bytes {
+    let body = request.content.body();
+    if body.len() > offload.max_bytes {
         return Err(PublishError::TooLarge {
-            actual: request.body.len(),
+            actual: body.len(),
             allowed: offload.max_bytes,
         });
     }
     if settings.content_based_deduplication && request.deduplication_id.is_none() {
         // What SQS would make of the content; every pointer is another one.
-        request.deduplication_id = Some(sha256_hex(request.body.as_bytes()));
+        request.deduplication_id = Some(sha256_hex(body.as_bytes()));
     }
-    if let Some([name, data_type, value]) = offload.attribute(&request.body) {
+    let mut listed = std::mem::take(&mut request.content).into_listed();
+    if let Some([name, data_type, value]) = offload.attribute(&listed.body) {
         let size = Attribute::text(name, data_type, value);
-        add_size_attribute(&mut request.attributes, size)?;
+        add_size_attribute(&mut listed.attributes, size)?;
     }
-    request.offloading = Some(offload.replace(&mut request.body));
-    request.size = size_of_message(&request.body, &request.attributes);
+    request.offloading = Some(offload.replace(&mut listed.body));
+    request.size = size_of_message(&listed.body, &listed.attributes);
+    request.content = Content::Listed(listed);
     Ok(())
 }
 

@@ -29,7 +29,7 @@ fn to_memory() -> Offload {
 }
 
 fn pointer(request: &Request) -> Pointer {
-    let parsed = Pointer::parse(&request.body, "none", None).expect("well-formed");
+    let parsed = Pointer::parse(request.content.body(), "none", None).expect("well-formed");
     parsed.expect("a pointer")
 }
 
@@ -59,10 +59,11 @@ fn the_stub_has_length_and_digest_and_the_attributes_stay() {
     let offloading = request.offloading.as_ref().expect("offloaded");
     assert_eq!(pointer.location, offloading.location);
     assert!(pointer.length.is_some() && pointer.sha256.is_some());
-    let names: Vec<_> = request.attributes.iter().map(|a| &*a.name).collect();
+    let listed = request.content.into_listed();
+    let names: Vec<_> = listed.attributes.iter().map(|a| &*a.name).collect();
     assert_eq!(names[..2], ["bq-job", "bq-trace-id"]);
     assert_eq!(names.len(), 8);
-    let size = size_of_message(&request.body, &request.attributes);
+    let size = size_of_message(&listed.body, &listed.attributes);
     assert_eq!(request.size, size, "what SQS counts is the pointer");
 }
 
@@ -73,8 +74,9 @@ fn the_extended_pointer_takes_a_place_for_its_size() {
         .pointer(PointerFormat::ExtendedClient);
     let settings = with(offload, 1_048_576);
     let request = made(draft("x", 3), &settings).expect("ten attributes");
-    assert_eq!(request.attributes.len(), 10);
-    let size = request.attributes.last().expect("one");
+    let attributes: Vec<_> = request.content.attributes().collect();
+    assert_eq!(attributes.len(), 10);
+    let size = attributes.last().expect("one");
     assert_eq!(
         (&*size.name, &*size.data_type),
         ("ExtendedPayloadSize", "Number")
@@ -94,13 +96,14 @@ fn the_extended_pointer_takes_a_place_for_its_size() {
         .headers
         .push(("traceparent".into(), "00-1-2-01".into()));
     let request = made(traced, &settings).expect("ten attributes");
-    assert!(request.attributes.iter().all(|a| a.name != "traceparent"));
+    let mut attributes = request.content.attributes();
+    assert!(attributes.all(|a| a.name != "traceparent"));
     let mut own = draft("x", 3);
     own.headers.push(("ExtendedPayloadSize".into(), "7".into()));
     let request = made(own, &settings).expect("ten attributes");
     let sizes = request
-        .attributes
-        .iter()
+        .content
+        .attributes()
         .filter(|a| a.name == "ExtendedPayloadSize");
     assert_eq!(sizes.count(), 1);
 }
@@ -129,7 +132,7 @@ fn content_is_deduplicated_by_content_though_pointers_differ() {
             .expect("offloaded");
         request
     });
-    assert_ne!(first.body, second.body);
+    assert_ne!(first.content.body(), second.content.body());
     assert_eq!(first.deduplication_id, Some(sha256_hex(body.as_bytes())));
     assert_eq!(first.deduplication_id, second.deduplication_id);
 }

@@ -5,28 +5,25 @@ use std::time::Duration;
 
 use super::builder::Settings;
 use super::causation::add_causation;
+use super::content::{Content, Listed, plain};
 use super::failure::Accepted;
 use super::limits::{
-    add_headers, check_id, contract_attributes, delay_seconds, is_legal_id, shed_trace,
+    add_headers, check_contract, check_id, delay_seconds, is_legal_id, shed_trace,
 };
 use crate::digest::sha256_hex;
 use crate::envelope::{Envelope, projection, projection_of};
 use crate::message::{Draft, PublishError, Published};
-use crate::pipeline::{Attribute, refused_character, size_of_message};
+use crate::pipeline::{refused_character, size_of_message};
 
 /// One message as it goes to SQS.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) struct Request {
-    pub(super) body: String,
-    pub(super) attributes: Vec<Attribute>,
+    pub(super) content: Content,
     pub(super) delay_seconds: Option<i32>,
     pub(super) group_id: Option<String>,
     pub(super) deduplication_id: Option<String>,
     /// What SQS counts: body and attributes, in bytes.
     pub(super) size: usize,
-    /// `meta.id` and `trace_id`, to be returned.
-    pub(super) message_id: String,
-    pub(super) trace_id: String,
     /// What goes to the store before: the body is a pointer to it.
     #[cfg(feature = "payload-store")]
     pub(super) offloading: Option<crate::payload_store::Offloading>,
@@ -35,9 +32,11 @@ pub(super) struct Request {
 impl Request {
     /// Holds it against the limit in force (SPEC §2.5), as a pointer where the settings say so.
     pub(super) fn fit(&mut self, settings: &Settings, allowed: usize) -> Result<(), PublishError> {
-        if self.size > allowed {
-            shed_trace(&self.body, &mut self.attributes, allowed);
-            self.size = size_of_message(&self.body, &self.attributes);
+        if let Content::Listed(listed) = &mut self.content
+            && self.size > allowed
+        {
+            shed_trace(&listed.body, &mut listed.attributes, allowed);
+            self.size = size_of_message(&listed.body, &listed.attributes);
         }
         #[cfg(feature = "payload-store")]
         super::offload::offload(self, settings, allowed)?;
@@ -52,7 +51,8 @@ impl Request {
 
     /// What the caller is told when SQS has taken it.
     pub(super) fn published(&self, accepted: Accepted) -> Published {
-        let mut published = Published::new(&self.message_id, &self.trace_id);
+        let (message_id, trace_id) = (self.content.message_id(), self.content.trace_id());
+        let mut published = Published::new(message_id, trace_id);
         published.sqs_message_id = accepted.sqs_message_id;
         published.sequence_number = accepted.sequence_number;
         published
@@ -83,7 +83,7 @@ pub(super) fn from_draft(mut draft: Draft, frame: Frame<'_>) -> Result<Request, 
     let mut builder = Envelope::builder(draft.urn)
         .queue(frame.queue.to_owned())
         .lang(frame.settings.lang.clone())
-        .data_json(draft.data);
+        .data_made(Ok(draft.data));
     if let Some(trace_id) = draft.trace_id {
         builder = builder.trace_id(trace_id);
     }
@@ -91,17 +91,14 @@ pub(super) fn from_draft(mut draft: Draft, frame: Frame<'_>) -> Result<Request, 
         builder = builder.meta_extra(key, json);
     }
     let envelope = builder.build()?;
-    let attributes = contract_attributes(projection(&envelope))?;
-    let message_id = envelope.meta().id().unwrap_or_default().to_owned();
-    let trace_id = envelope.trace_id().unwrap_or_default().to_owned();
+    let size = envelope.body().len() + check_contract(projection(&envelope).iter())?;
     let options = Options {
         headers: draft.headers,
         delay: draft.delay,
         group_id: draft.group_id,
         deduplication_id: draft.deduplication_id,
     };
-    let identity = (message_id, trace_id);
-    finish(envelope.into_body(), attributes, identity, options, frame)
+    finish(Content::Envelope(envelope), size, options, frame)
 }
 
 /// Makes the request of an encoded envelope, which goes out as it is (relay, SPEC §2.1).
@@ -117,15 +114,20 @@ pub(super) fn from_encoded(
             .map(|attribute| attribute.value.clone().into_owned())
             .unwrap_or_default()
     };
-    let identity = (value("bq-message-id"), value("bq-trace-id"));
-    let attributes = contract_attributes(projected)?;
-    finish(body, attributes, identity, options, frame)
+    let (message_id, trace_id) = (value("bq-message-id"), value("bq-trace-id"));
+    let size = body.len() + check_contract(&projected)?;
+    let content = Content::Listed(Listed {
+        body,
+        attributes: projected.into_iter().map(plain).collect(),
+        message_id,
+        trace_id,
+    });
+    finish(content, size, options, frame)
 }
 
 fn finish(
-    body: String,
-    mut attributes: Vec<Attribute>,
-    (message_id, trace_id): (String, String),
+    mut content: Content,
+    mut size: usize,
     options: Options,
     frame: Frame<'_>,
 ) -> Result<Request, PublishError> {
@@ -143,25 +145,26 @@ fn finish(
         }
         None => {}
     }
-    let deduplication_id =
-        deduplication_id(&body, &message_id, options.deduplication_id, settings)?;
-    if let Some((position, character)) = refused_character(&body) {
+    let deduplication_id = deduplication_id(&content, options.deduplication_id, settings)?;
+    if let Some((position, character)) = refused_character(content.body()) {
         return Err(PublishError::Character {
             field: "body",
             character,
             position,
         });
     }
-    add_headers(&mut attributes, options.headers)?;
+    if !options.headers.is_empty() {
+        let mut listed = content.into_listed();
+        add_headers(&mut listed.attributes, options.headers)?;
+        size = size_of_message(&listed.body, &listed.attributes);
+        content = Content::Listed(listed);
+    }
     Ok(Request {
-        size: size_of_message(&body, &attributes),
-        body,
-        attributes,
+        size,
+        content,
         delay_seconds,
         group_id,
         deduplication_id,
-        message_id,
-        trace_id,
         #[cfg(feature = "payload-store")]
         offloading: None,
     })
@@ -169,8 +172,7 @@ fn finish(
 
 /// What SQS tells duplicates by (SPEC §2.3).
 fn deduplication_id(
-    body: &str,
-    message_id: &str,
+    content: &Content,
     given: Option<String>,
     settings: &Settings,
 ) -> Result<Option<String>, PublishError> {
@@ -182,8 +184,8 @@ fn deduplication_id(
         }),
         Some(given) => check_id("MessageDeduplicationId", &given).map(|()| Some(given)),
         None if !settings.fifo || settings.content_based_deduplication => Ok(None),
-        None if is_legal_id(message_id) => Ok(Some(message_id.to_owned())),
-        None => Ok(Some(sha256_hex(body.as_bytes()))),
+        None if is_legal_id(content.message_id()) => Ok(Some(content.message_id().to_owned())),
+        None => Ok(Some(sha256_hex(content.body().as_bytes()))),
     }
 }
 

@@ -46,7 +46,8 @@ pub(in crate::sqs::publisher) fn made(
 #[test]
 fn a_plain_publish_has_the_six_attributes_and_nothing_else() {
     let request = made(draft(), &settings(false)).expect("a request");
-    let attributes: Vec<_> = request
+    let listed = request.content.into_listed();
+    let attributes: Vec<_> = listed
         .attributes
         .iter()
         .map(|a| (&*a.name, &*a.data_type))
@@ -65,12 +66,12 @@ fn a_plain_publish_has_the_six_attributes_and_nothing_else() {
     assert_eq!(request.delay_seconds, None);
     assert_eq!((request.group_id, request.deduplication_id), (None, None));
     assert!(
-        request.body.contains(r#""queue":"orders""#),
+        listed.body.contains(r#""queue":"orders""#),
         "{}",
-        request.body
+        listed.body
     );
-    assert_eq!(request.attributes[2].value, Value::Text(request.message_id));
-    assert_eq!(request.attributes[1].value, Value::Text(request.trace_id));
+    assert_eq!(listed.attributes[2].value, Value::Text(listed.message_id));
+    assert_eq!(listed.attributes[1].value, Value::Text(listed.trace_id));
 }
 
 #[test]
@@ -87,7 +88,7 @@ fn fifo_needs_a_group_and_deduplicates_by_the_message_id() {
     assert_eq!(request.group_id.as_deref(), Some("all"));
     assert_eq!(
         request.deduplication_id.as_deref(),
-        Some(&*request.message_id)
+        Some(request.content.message_id())
     );
 
     let mut own = draft();
@@ -143,7 +144,7 @@ fn a_foreign_id_that_sqs_refuses_is_hashed() {
         id.len() == 64 && id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')),
         "{id}"
     );
-    assert_eq!(request.body, body, "relayed byte for byte");
+    assert_eq!(request.content.body(), body, "relayed byte for byte");
     let again = from_encoded(body, options, frame(&settings(true))).expect("a request");
     assert_eq!(
         again.deduplication_id,
@@ -157,9 +158,13 @@ fn c_080_the_limit_counts_body_and_attributes_to_the_byte() {
     let mut draft = draft();
     draft.headers.push(("k".to_owned(), "v".to_owned()));
     let request = made(draft.clone(), &settings(false)).expect("a request");
-    let size = size_of_message(&request.body, &request.attributes);
+    let Listed {
+        body, attributes, ..
+    } = request.content.into_listed();
+    let size = size_of_message(&body, &attributes);
+    assert_eq!(request.size, size);
     // Name, `String` and value of the header count.
-    let bare = size_of_message(&request.body, &request.attributes[..6]);
+    let bare = size_of_message(&body, &attributes[..6]);
     assert_eq!(size - bare, 1 + 6 + 1);
 
     let limited = |bytes| {
@@ -201,5 +206,5 @@ fn c_066_the_body_carries_them_as_escapes() {
     let data = serde_json::json!({ "text": "\0\u{7}\u{fffe}\u{ffff}🦀\t\r\n" });
     let draft = Draft::new("urn:x", &data).expect("data");
     let request = made(draft, &settings(false)).expect("a request");
-    assert_eq!(refused_character(&request.body), None);
+    assert_eq!(refused_character(request.content.body()), None);
 }

@@ -25,6 +25,8 @@ pub(super) struct Retry {
     pub(super) backoff: Backoff,
     /// The most attempts of one message; without it only the deadline counts.
     pub(super) max_attempts: Option<u32>,
+    /// How long one attempt may take; without it only the deadline counts.
+    pub(super) attempt: Option<Duration>,
     /// From the first attempt to the last word.
     pub(super) timeout: Duration,
 }
@@ -36,6 +38,7 @@ impl Default for Retry {
                 .max(LONGEST_PAUSE)
                 .jitter(Jitter::Full),
             max_attempts: None,
+            attempt: None,
             timeout: SEND_TIMEOUT,
         }
     }
@@ -56,6 +59,12 @@ impl Retry {
             ));
         }
         Ok(())
+    }
+
+    /// When an attempt that begins now is given up.
+    pub(super) fn attempt_ends(&self, now: Instant, deadline: Instant) -> Instant {
+        let own = self.attempt.map(|attempt| now + attempt);
+        own.map_or(deadline, |own| own.min(deadline))
     }
 
     /// When to try again after so many attempts, if at all; `uniform` is in 0..=1.
@@ -87,6 +96,7 @@ mod tests {
         let retry = Retry {
             backoff: Backoff::exponential(secs(1)).max(secs(4)),
             max_attempts: Some(5),
+            attempt: Some(secs(5)),
             timeout: secs(30),
         };
         let pause = |attempts, left| {
@@ -101,5 +111,8 @@ mod tests {
         assert_eq!(pause(3, 4), None, "nothing is begun at the deadline");
         let endless = Retry::default();
         assert!(endless.next(1_000, now, now + secs(30), 0.0).is_some());
+        assert_eq!(retry.attempt_ends(now, now + secs(30)), now + secs(5));
+        assert_eq!(retry.attempt_ends(now, now + secs(4)), now + secs(4));
+        assert_eq!(endless.attempt_ends(now, now + secs(30)), now + secs(30));
     }
 }

@@ -145,9 +145,16 @@ impl SqsPublisher {
         if !settings.read_queue_limit {
             return settings.max_message_bytes;
         }
-        let limit = self.inner.queue_limit.get_or_init(|| self.ask_for_limit());
+        let ask = || Box::pin(self.ask_for_limit());
+        let limit = self.inner.queue_limit.get_or_init(ask);
         let own = settings.max_message_bytes;
         limit.await.map_or(own, |limit| own.min(limit))
+    }
+
+    /// The same, of a publisher that can work.
+    pub(super) async fn limit(&self) -> Result<usize, PublishError> {
+        self.check()?;
+        Ok(self.max_bytes().await)
     }
 
     /// What every message of this publisher is made with.
@@ -158,6 +165,17 @@ impl SqsPublisher {
         }
     }
 
+    /// The finished request of a draft.
+    pub(super) fn fitting(
+        &self,
+        draft: Draft,
+        max_bytes: usize,
+    ) -> Result<Arc<Request>, PublishError> {
+        let mut request = from_draft(draft, self.frame())?;
+        request.fit(self.settings(), max_bytes)?;
+        Ok(Arc::new(request))
+    }
+
     /// Sends a finished request, again if need be, until the time to send is over.
     pub(super) async fn perform(&self, request: &Request) -> Result<Published, PublishError> {
         self.store(request).await?;
@@ -166,7 +184,8 @@ impl SqsPublisher {
         let (mut attempts, mut unknown) = (0_u32, false);
         loop {
             attempts = attempts.saturating_add(1);
-            let fate = timeout_at(deadline, self.send_one(request)).await;
+            let ends = retry.attempt_ends(Instant::now(), deadline);
+            let fate = timeout_at(ends, self.send_one(request)).await;
             let failure = match fate.unwrap_or_else(|_| Err(Failure::late())) {
                 Ok(accepted) => return Ok(request.published(accepted)),
                 Err(failure) => failure,
@@ -187,12 +206,9 @@ impl Publish for SqsPublisher {
     fn send(&self, mut draft: Draft) -> BoxFuture<'_, Result<Published, PublishError>> {
         Box::pin(async move {
             let publishing = self.observer().publishing(&mut draft);
-            let sending = async {
-                self.check()?;
-                let mut request = from_draft(draft, self.frame())?;
-                request.fit(self.settings(), self.max_bytes().await)?;
-                self.perform(&request).await
-            };
+            let limit = self.limit().await;
+            let request = limit.and_then(|max_bytes| self.fitting(draft, max_bytes));
+            let sending = async { self.perform(&*request?).await };
             let result = publishing.scope(sending).await;
             publishing.end(&result);
             result

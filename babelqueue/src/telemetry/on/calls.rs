@@ -61,6 +61,14 @@ pub(crate) struct Call<'a> {
 }
 
 impl Observer {
+    /// Whether calls have spans, which point to messages.
+    pub(crate) fn has_spans_of_calls(&self) -> bool {
+        self.observed.as_ref().is_some_and(|observed| {
+            observed.telemetry.tracer.is_some()
+                && observed.telemetry.conventions == Conventions::Messaging
+        })
+    }
+
     /// Whether anybody wants to know of calls.
     pub(crate) fn is_on(&self) -> bool {
         self.observed.is_some()
@@ -72,8 +80,8 @@ impl Observer {
             return;
         };
         if let Some(instruments) = &observed.telemetry.instruments {
-            let mut attributes = observed.labels.to_vec();
-            attributes.push(KeyValue::new(OPERATION_NAME, call.operation.to_owned()));
+            let operation = KeyValue::new(OPERATION_NAME, call.operation.to_owned());
+            let mut attributes = observed.labelled([operation]);
             if let Some((kind, _)) = call.error {
                 attributes.push(KeyValue::new(ERROR_TYPE, kind.to_owned()));
             }
@@ -81,7 +89,7 @@ impl Observer {
                 .calls
                 .record(call.took.as_secs_f64(), &attributes);
         }
-        if observed.telemetry.conventions == Conventions::Messaging {
+        if self.has_spans_of_calls() {
             observed.span_of(call);
         }
     }

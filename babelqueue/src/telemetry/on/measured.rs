@@ -1,26 +1,22 @@
-//! What is counted beside spans: counters and levels of one queue.
+//! What is counted by queue alone, as the rest of the crate sees it.
 
 use std::sync::Arc;
 
-use opentelemetry::KeyValue;
-use opentelemetry::metrics::{Counter, UpDownCounter};
-
-use super::Counted;
-use super::attributes::{OUTCOME, URN};
-use super::labels::OTHER;
-use super::metrics::Instruments;
 use super::observer::{Observed, Observer};
+use super::tallies::{Level, Tallies};
+use super::{Counted, Ended};
 
 /// A counter of one queue.
 #[derive(Clone, Default)]
 pub(crate) struct Metric {
-    counter: Option<(Counter<u64>, Arc<Observed>)>,
+    counter: Option<(Counted, Arc<Observed>)>,
 }
 
 impl Metric {
     pub(crate) fn add(&self, n: u64) {
-        if let Some((counter, observed)) = &self.counter {
-            counter.add(n, &observed.labels);
+        if let Some((counted, observed)) = &self.counter {
+            let n = i64::try_from(n).unwrap_or(i64::MAX);
+            observed.tallies.counted[*counted as usize].add(n);
         }
     }
 }
@@ -37,11 +33,11 @@ impl std::fmt::Debug for Metric {
 #[must_use]
 pub(crate) struct Held {
     observed: Option<Arc<Observed>>,
-    level: fn(&Instruments) -> &UpDownCounter<i64>,
+    level: fn(&Tallies) -> &Level,
 }
 
 impl Held {
-    fn new(observer: &Observer, level: fn(&Instruments) -> &UpDownCounter<i64>) -> Self {
+    fn new(observer: &Observer, level: fn(&Tallies) -> &Level) -> Self {
         let observed = observer.observed.clone();
         let held = Self { observed, level };
         held.count(1);
@@ -49,10 +45,8 @@ impl Held {
     }
 
     fn count(&self, by: i64) {
-        if let Some(observed) = &self.observed
-            && let Some(instruments) = &observed.telemetry.instruments
-        {
-            (self.level)(instruments).add(by, &observed.labels);
+        if let Some(observed) = &self.observed {
+            (self.level)(&observed.tallies).add(by);
         }
     }
 }
@@ -72,30 +66,26 @@ impl std::fmt::Debug for Held {
 impl Observer {
     /// The metric of a counter.
     pub(crate) fn metric(&self, counted: Counted) -> Metric {
-        let counter = self.observed.as_ref().and_then(|observed| {
-            let instruments = observed.telemetry.instruments.as_ref()?;
-            Some((instruments.counted(counted).clone(), Arc::clone(observed)))
-        });
-        Metric { counter }
+        let observed = self.observed.clone();
+        Metric {
+            counter: observed.map(|observed| (counted, observed)),
+        }
     }
 
     /// A message is in flight.
     pub(crate) fn in_flight(&self) -> Held {
-        Held::new(self, |instruments| &instruments.in_flight)
+        Held::new(self, |tallies| &tallies.in_flight)
     }
 
     /// A message is in the buffer of a publisher.
     pub(crate) fn buffered(&self) -> Held {
-        Held::new(self, |instruments| &instruments.buffered)
+        Held::new(self, |tallies| &tallies.buffered)
     }
 
     /// A message was decided about that no handler had.
-    pub(crate) fn unhandled(&self, outcome: &'static str) {
-        if let Some(observed) = &self.observed
-            && let Some(instruments) = &observed.telemetry.instruments
-        {
-            let more = [KeyValue::new(URN, OTHER), KeyValue::new(OUTCOME, outcome)];
-            instruments.handled.add(1, &observed.labelled(more));
+    pub(crate) fn unhandled(&self, ended: Ended) {
+        if let Some(observed) = &self.observed {
+            observed.consumed(None).ended(ended).tally.add(1);
         }
     }
 }

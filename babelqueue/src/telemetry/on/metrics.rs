@@ -4,6 +4,7 @@
 use opentelemetry::metrics::{Counter, Histogram, Meter, UpDownCounter};
 
 use super::Counted;
+use super::tallies::Tellers;
 
 /// The buckets that the conventions advise for durations, in seconds.
 const DURATIONS: [f64; 14] = [
@@ -29,7 +30,8 @@ pub(super) struct Instruments {
     pub(super) in_flight: UpDownCounter<i64>,
     pub(super) running: UpDownCounter<i64>,
     pub(super) buffered: UpDownCounter<i64>,
-    counted: [Counter<u64>; Counted::ALL.len()],
+    pub(super) counted: [Counter<u64>; Counted::ALL.len()],
+    pub(super) tellers: Tellers,
 }
 
 impl Instruments {
@@ -47,7 +49,13 @@ impl Instruments {
             let level = meter.i64_up_down_counter(name).with_unit("{message}");
             level.with_description(text).build()
         };
+        let tellers = Tellers::default();
+        let all = tellers.clone();
+        // It never has a value: it is there to be asked before the others are read.
+        let asked = meter.u64_observable_gauge("babelqueue.asked");
+        asked.with_callback(move |_| all.tell()).build();
         Self {
+            tellers,
             sent: counter(
                 "messaging.client.sent.messages",
                 "{message}",
@@ -87,9 +95,5 @@ impl Instruments {
                 counter(name, unit, text)
             }),
         }
-    }
-
-    pub(super) fn counted(&self, counted: Counted) -> &Counter<u64> {
-        &self.counted[counted as usize]
     }
 }

@@ -4,7 +4,6 @@ mod attributes;
 mod calls;
 #[cfg(feature = "lambda")]
 mod invocation;
-mod labels;
 mod measured;
 mod metrics;
 mod observer;
@@ -13,8 +12,10 @@ mod processing;
 mod publishing;
 mod scope;
 mod settings;
+mod tallies;
+mod urns;
 
-use super::{Counted, Failure};
+use super::{Counted, Ended, Failure};
 
 pub(crate) use calls::{Call, Handled, Settled};
 pub(crate) use measured::{Held, Metric};

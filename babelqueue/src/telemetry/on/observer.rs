@@ -10,6 +10,7 @@ use super::attributes::{
     DESTINATION, FAMILY_SYSTEM, OPERATION, OPERATION_NAME, OPERATION_TYPE, SQS_SYSTEM, SYSTEM, URN,
 };
 use super::settings::{Conventions, Inner};
+use super::tallies::Tallies;
 
 /// Observes for one queue.
 #[derive(Clone, Default)]
@@ -23,22 +24,32 @@ pub(super) struct Observed {
     pub(super) queue: StringValue,
     /// What every metric is labelled with.
     pub(super) labels: [KeyValue; 2],
+    pub(super) tallies: Tallies,
 }
 
 impl Observer {
     pub(super) fn new(telemetry: Option<Arc<Inner>>, queue: &str) -> Self {
         Self {
             observed: telemetry.map(|telemetry| {
+                let tellers = telemetry
+                    .instruments
+                    .as_ref()
+                    .map(|all| all.tellers.clone());
                 let queue: StringValue = Arc::<str>::from(queue).into();
                 let labels = [
                     KeyValue::new(SYSTEM, SQS_SYSTEM),
                     KeyValue::new(DESTINATION, queue.clone()),
                 ];
-                Arc::new(Observed {
+                let observed = Arc::new(Observed {
                     telemetry,
                     queue,
                     labels,
-                })
+                    tallies: Tallies::default(),
+                });
+                if let Some(tellers) = tellers {
+                    tellers.add(&observed);
+                }
+                observed
             }),
         }
     }
@@ -65,9 +76,12 @@ pub(super) struct About<'a> {
 }
 
 impl Observed {
-    /// The labels of a metric that has more of them.
+    /// The labels of a metric that has more of them, with room for one.
     pub(super) fn labelled<const N: usize>(&self, more: [KeyValue; N]) -> Vec<KeyValue> {
-        self.labels.iter().cloned().chain(more).collect()
+        let mut labels = Vec::with_capacity(self.labels.len() + N + 1);
+        labels.extend_from_slice(&self.labels);
+        labels.extend(more);
+        labels
     }
 
     /// Starts the span of one message, if there are spans: the context that has it.
@@ -76,7 +90,7 @@ impl Observed {
         about: About<'_>,
         more: impl IntoIterator<Item = KeyValue>,
         parent: &OtelContext,
-        links: Vec<Link>,
+        links: Option<Vec<Link>>,
     ) -> Option<OtelContext> {
         use opentelemetry::trace::TraceContextExt as _;
         let tracer = self.telemetry.tracer.as_ref()?;
@@ -86,7 +100,7 @@ impl Observed {
                 attributes.push(KeyValue::new(SYSTEM, FAMILY_SYSTEM));
                 attributes.push(KeyValue::new(OPERATION, about.family));
                 attributes.push(KeyValue::new(DESTINATION, about.destination));
-                format!("{} {}", about.family, about.urn)
+                [about.family, " ", about.urn].concat()
             }
             Conventions::Messaging => {
                 attributes.push(KeyValue::new(SYSTEM, SQS_SYSTEM));
@@ -94,14 +108,14 @@ impl Observed {
                 attributes.push(KeyValue::new(OPERATION_NAME, about.operation));
                 attributes.push(KeyValue::new(DESTINATION, self.queue.clone()));
                 attributes.push(KeyValue::new(URN, about.urn.to_owned()));
-                format!("{} {}", about.operation, self.queue.as_str())
+                [about.operation, " ", self.queue.as_str()].concat()
             }
         };
         attributes.extend(more);
-        let builder = SpanBuilder::from_name(name)
+        let mut builder = SpanBuilder::from_name(name)
             .with_kind(about.kind)
-            .with_links(links)
             .with_attributes(attributes);
+        builder.links = links;
         let span = tracer.build_with_context(builder, parent);
         Some(parent.with_span(span))
     }

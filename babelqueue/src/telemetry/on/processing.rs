@@ -4,24 +4,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use opentelemetry::trace::{Link, SpanContext, SpanKind, Status, TraceContextExt as _};
-use opentelemetry::{Context as OtelContext, KeyValue, StringValue};
+use opentelemetry::{Context as OtelContext, KeyValue, Value};
 use tokio::time::Instant;
 
 use super::attributes::{
     ATTEMPTS, BATCH_COUNT, CONVERSATION_ID, ERROR_TYPE, EXCEPTION, EXCEPTION_MESSAGE,
-    EXCEPTION_TYPE, MESSAGE_ID, OUTCOME, URN,
+    EXCEPTION_TYPE, MESSAGE_ID, OUTCOME,
 };
 use super::calls::Handled;
-use super::labels::OTHER;
 use super::observer::{About, Observed, Observer};
 use super::scope::Scoped;
 use super::settings::Conventions;
-use super::{Failure, parent};
+use super::tallies::OfUrn;
+use super::{Ended, Failure, parent};
 use crate::context::Context;
-use crate::envelope::trace_context::{trace_id_of, uuid_text};
-
-/// The outcome of a message whose handler was dropped before its end.
-const CANCELLED: &str = "cancelled";
+use crate::envelope::trace_context::is_uuid_text;
 
 /// The trace id of the message being handled, where it is another text than that of the trace: a
 /// publish from inside of the handler carries it on unchanged.
@@ -38,7 +35,8 @@ struct Active {
     observed: Arc<Observed>,
     /// With the span, if there are spans.
     context: Option<OtelContext>,
-    urn: StringValue,
+    /// Where it is counted, if there are metrics.
+    counted: Option<Arc<OfUrn>>,
     begun: Instant,
 }
 
@@ -52,22 +50,20 @@ impl Observer {
         waited: impl FnOnce() -> Option<Duration>,
     ) -> Processing {
         let active = self.observed.as_ref().map(|observed| {
-            let urn = if routed {
-                Arc::<str>::from(message.urn()).into()
-            } else {
-                OTHER.into()
-            };
-            if let Some(instruments) = &observed.telemetry.instruments {
-                instruments.running.add(1, &observed.labels);
+            let counted = observed.telemetry.instruments.as_ref().map(|instruments| {
+                let of_urn = observed.consumed(routed.then(|| message.urn()));
+                observed.tallies.running.add(1);
                 if let Some(waited) = waited() {
-                    let labels = observed.labelled([KeyValue::new(URN, StringValue::clone(&urn))]);
-                    instruments.waited.record(waited.as_secs_f64(), &labels);
+                    instruments
+                        .waited
+                        .record(waited.as_secs_f64(), &of_urn.labels);
                 }
-            }
+                of_urn
+            });
             Box::new(Active {
                 context: span(observed, message),
                 observed: Arc::clone(observed),
-                urn,
+                counted,
                 begun: Instant::now(),
             })
         });
@@ -100,7 +96,7 @@ impl Observer {
                 destination: observed.queue.clone().into(),
             };
             let count = [KeyValue::new(BATCH_COUNT, count)];
-            observed.start(about, count, &OtelContext::new(), links)
+            observed.start(about, count, &OtelContext::new(), Some(links))
         });
         Batch { context }
     }
@@ -130,11 +126,21 @@ impl Drop for Batch {
     }
 }
 
+impl Observed {
+    /// What a message says of its queue: its name, as a rule.
+    fn destination(&self, queue: &str) -> Value {
+        if queue == self.queue.as_str() {
+            return self.queue.clone().into();
+        }
+        queue.to_owned().into()
+    }
+}
+
 fn span(observed: &Observed, message: &Context) -> Option<OtelContext> {
     let trace_id = message.trace_id();
     let remote = remote(message);
     let mut parent = OtelContext::new().with_remote_span_context(remote);
-    if uuid_text(trace_id_of(trace_id)) != trace_id {
+    if !is_uuid_text(trace_id) {
         parent = parent.with_value(Carried(trace_id.to_owned()));
     }
     let meta = message.meta();
@@ -143,7 +149,7 @@ fn span(observed: &Observed, message: &Context) -> Option<OtelContext> {
         family: "process",
         operation: "process",
         urn: message.urn(),
-        destination: meta.queue().unwrap_or_default().to_owned().into(),
+        destination: observed.destination(meta.queue().unwrap_or_default()),
     };
     let attempts = i64::try_from(message.attempts()).unwrap_or(i64::MAX);
     let more = [
@@ -151,7 +157,7 @@ fn span(observed: &Observed, message: &Context) -> Option<OtelContext> {
         KeyValue::new(CONVERSATION_ID, trace_id.to_owned()),
         KeyValue::new(ATTEMPTS, attempts),
     ];
-    observed.start(about, more, &parent, Vec::new())
+    observed.start(about, more, &parent, None)
 }
 
 /// The parent that a message names.
@@ -193,11 +199,11 @@ impl Processing {
     }
 
     /// The message was decided about.
-    pub(crate) fn end(mut self, outcome: &'static str) -> Handled {
+    pub(crate) fn end(mut self, ended: Ended) -> Handled {
         let Some(active) = self.active.take() else {
             return Handled::default();
         };
-        active.end(outcome)
+        active.end(ended)
     }
 }
 
@@ -205,32 +211,30 @@ impl Drop for Processing {
     fn drop(&mut self) {
         if let Some(active) = self.active.take() {
             if let Some(context) = &active.context {
-                context.span().set_status(Status::error(CANCELLED));
+                context
+                    .span()
+                    .set_status(Status::error(Ended::Cancelled.as_str()));
             }
-            active.end(CANCELLED);
+            active.end(Ended::Cancelled);
         }
     }
 }
 
 impl Active {
-    fn end(self, outcome: &'static str) -> Handled {
+    fn end(self, ended: Ended) -> Handled {
         let telemetry = &self.observed.telemetry;
-        if let Some(instruments) = &telemetry.instruments {
-            instruments.running.add(-1, &self.observed.labels);
-            let more = [
-                KeyValue::new(URN, self.urn),
-                KeyValue::new(OUTCOME, outcome),
-            ];
-            let labels = self.observed.labelled(more);
-            instruments.handled.add(1, &labels);
+        if let (Some(instruments), Some(of_urn)) = (&telemetry.instruments, &self.counted) {
+            self.observed.tallies.running.add(-1);
+            let counted = of_urn.ended(ended);
+            counted.tally.add(1);
             let took = self.begun.elapsed().as_secs_f64();
-            instruments.handling.record(took, &labels);
+            instruments.handling.record(took, &counted.labels);
         }
         let Some(context) = self.context else {
             return Handled::default();
         };
         let span = context.span();
-        span.set_attribute(KeyValue::new(OUTCOME, outcome));
+        span.set_attribute(KeyValue::new(OUTCOME, ended.as_str()));
         span.end();
         let settlements = telemetry.conventions == Conventions::Messaging;
         Handled {

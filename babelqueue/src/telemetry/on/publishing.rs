@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use opentelemetry::trace::{SpanContext, SpanKind, TraceContextExt as _};
-use opentelemetry::{Context as OtelContext, KeyValue, StringValue};
+use opentelemetry::{Context as OtelContext, KeyValue};
 
-use super::attributes::{ERROR_TYPE, MESSAGE_ID, OPERATION_NAME, URN};
+use super::attributes::{ERROR_TYPE, MESSAGE_ID};
 use super::observer::{About, Observed, Observer};
 use super::processing::{Carried, record};
 use super::scope::Scoped;
+use super::tallies::Labelled;
 use super::{Failure, parent};
 use crate::envelope::is_blank;
 use crate::envelope::trace_context::{trace_id_of, uuid_text};
@@ -20,7 +21,7 @@ use crate::message::{Draft, PublishError, Published};
 #[must_use]
 pub(crate) struct Publishing {
     context: Option<OtelContext>,
-    measured: Option<(Arc<Observed>, StringValue)>,
+    measured: Option<(Arc<Observed>, Arc<Labelled>)>,
 }
 
 impl std::fmt::Debug for Publishing {
@@ -35,11 +36,8 @@ impl Observer {
     pub(crate) fn publishing(&self, draft: &mut Draft) -> Publishing {
         let measured = self.observed.as_ref().and_then(|observed| {
             observed.telemetry.instruments.as_ref()?;
-            let urn = match &draft.urn {
-                Cow::Borrowed(urn) => (*urn).into(),
-                Cow::Owned(urn) => observed.telemetry.labels.of(urn),
-            };
-            Some((Arc::clone(observed), urn))
+            let named = matches!(draft.urn, Cow::Borrowed(_));
+            Some((Arc::clone(observed), observed.sent(&draft.urn, named)))
         });
         let context = self.observed.as_ref().and_then(|observed| {
             let given = draft.trace_id.as_deref().filter(|id| !is_blank(id));
@@ -56,7 +54,7 @@ impl Observer {
                 urn: &draft.urn,
                 destination: draft.urn.clone().into_owned().into(),
             };
-            let context = observed.start(about, [], &parent, Vec::new())?;
+            let context = observed.start(about, [], &parent, None)?;
             let span = context.span().span_context().clone();
             // A tracer that makes no spans hands the parent on: there is nothing new to tell.
             if span.is_valid() && remote.as_ref() != Some(&span) {
@@ -102,18 +100,16 @@ impl Publishing {
 
     /// What the publish came to.
     pub(crate) fn end(self, result: &Result<Published, PublishError>) {
-        if let Some((observed, urn)) = self.measured
-            && let Some(instruments) = &observed.telemetry.instruments
-        {
-            let more = [
-                KeyValue::new(OPERATION_NAME, "send"),
-                KeyValue::new(URN, urn),
-            ];
-            let mut labels = observed.labelled(more);
-            if let Err(error) = result {
+        match (&self.measured, result) {
+            (Some((_, sent)), Ok(_)) => sent.tally.add(1),
+            (Some((observed, sent)), Err(error)) => {
+                let mut labels = sent.labels.clone();
                 labels.push(KeyValue::new(ERROR_TYPE, error.kind()));
+                if let Some(instruments) = &observed.telemetry.instruments {
+                    instruments.sent.add(1, &labels);
+                }
             }
-            instruments.sent.add(1, &labels);
+            (None, _) => {}
         }
         let Some(context) = self.context else { return };
         let span = context.span();

@@ -8,7 +8,6 @@ use opentelemetry::metrics::{Meter, MeterProvider};
 use opentelemetry::trace::{Span, Tracer, TracerProvider};
 use opentelemetry::{InstrumentationScope, global};
 
-use super::labels::Labels;
 use super::metrics::Instruments;
 use super::observer::Observer;
 
@@ -21,8 +20,6 @@ pub struct Telemetry {
 pub(super) struct Inner {
     pub(super) tracer: Option<BoxedTracer>,
     pub(super) instruments: Option<Instruments>,
-    /// Of URNs that publishers learn of at run time.
-    pub(super) labels: Labels,
     pub(super) conventions: Conventions,
 }
 
@@ -117,7 +114,6 @@ impl TelemetryBuilder {
             inner: Some(Arc::new(Inner {
                 tracer: self.tracer,
                 instruments: self.meter.as_ref().map(Instruments::new),
-                labels: Labels::default(),
                 conventions: self.conventions,
             })),
         }

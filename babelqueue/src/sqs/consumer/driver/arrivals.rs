@@ -4,19 +4,18 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use aws_sdk_sqs::types::Message;
 use tokio::time::Instant;
 
 use super::Driver;
-use super::calls::{self, ReceiveError, Received};
+use super::calls::{self, Arrival, Call, ReceiveError, Received};
 use super::flights::{Flight, Key, Stage};
 use super::permits::Permit;
 use super::pools::Pools;
 use super::tasks::{Ended, Keys};
+use crate::fields;
 use crate::pipeline::Subject;
 use crate::policy::ReportKind;
 use crate::sqs::consumer::error::RunError;
-use crate::sqs::convert;
 
 /// Messages that may start as soon as there is a free handler, in the order of receipt.
 #[derive(Debug, Default)]
@@ -58,8 +57,8 @@ impl Driver {
         while let Some(asked) = self.polls.begin(self.flights.len(), single, now) {
             self.shared.counters().receive_calls.one();
             let wait = self.wait_seconds(asked);
-            self.receives
-                .push(calls::receive(Arc::clone(&self.shared), asked, wait));
+            let call = calls::receive(Arc::clone(&self.shared), asked, wait);
+            self.receives.push(Call::start(call));
         }
     }
 
@@ -90,7 +89,7 @@ impl Driver {
                 self.tally.received += messages.len();
                 let keys: Vec<_> = messages
                     .into_iter()
-                    .map(|message| self.enter(message, now))
+                    .map(|arrival| self.enter(arrival, now))
                     .collect();
                 if self.stopping.is_some() {
                     self.give_back(keys);
@@ -125,12 +124,11 @@ impl Driver {
     }
 
     /// Enters a message into the books.
-    fn enter(&mut self, mut message: Message, now: Instant) -> Key {
-        let receipt_handle = message
-            .receipt_handle
-            .take()
-            .filter(|handle| !handle.is_empty());
-        let record = Box::new(convert::record(message));
+    fn enter(&mut self, arrival: Arrival, now: Instant) -> Key {
+        let Arrival {
+            receipt_handle,
+            record,
+        } = arrival;
         let group = record
             .group_id
             .as_deref()
@@ -212,7 +210,7 @@ impl Driver {
             record = Box::default();
         }
         flight.stage = Stage::Running;
-        let task = self.tasks.spawn(async move {
+        let work = Box::pin(async move {
             let processed = match prepared {
                 None => pipeline.process(record).await,
                 Some(prepared) => Box::pin(pipeline.handle(*prepared)).await,
@@ -220,7 +218,7 @@ impl Driver {
             drop(permit);
             Ended::One(processed)
         });
-        self.keys.insert(task.id(), Keys::One(key));
+        self.tasks.spawn(Keys::One(key), work);
     }
 
     /// Whether a message that has waited may still be handled, and until when it is ours if that
@@ -230,7 +228,7 @@ impl Driver {
         if flight.lease.is_some_and(|until| until <= now) {
             // SQS may have given it to somebody else by now.
             tracing::warn!(
-                message_id = flight.message_id,
+                { fields::MESSAGE_ID } = flight.message_id,
                 "the message expired while it waited"
             );
             self.leave(key);

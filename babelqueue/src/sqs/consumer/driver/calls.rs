@@ -1,23 +1,26 @@
 //! The SQS calls of the loop, each a boxed future that ends in a value: the SDK's own futures are
 //! large, and are boxed once per call.
 
+use std::panic::resume_unwind;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
 use aws_sdk_sqs::error::BuildError as SdkBuildError;
 use aws_sdk_sqs::types::{
     BatchResultErrorEntry, ChangeMessageVisibilityBatchRequestEntry,
     DeleteMessageBatchRequestEntry, Message, MessageSystemAttributeName,
 };
-
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::flights::Key;
 use crate::aws::calls::bury;
-use crate::pipeline::DeadLetterMessage;
+use crate::pipeline::{DeadLetterMessage, Record};
 use crate::sqs::consumer::error::{RunError, SettleError};
 use crate::sqs::consumer::facts::QueueFacts;
 use crate::sqs::consumer::shared::Shared;
-use crate::sqs::convert::sort_answer;
+use crate::sqs::convert::{record, sort_answer};
 use crate::{BoxError, BoxFuture};
 
 /// Most entries of a batch call.
@@ -29,7 +32,55 @@ pub(super) type EntryResult = Result<(), SettleError>;
 /// The answer of one long poll.
 pub(super) struct Received {
     pub(super) asked: usize,
-    pub(super) result: Result<Vec<Message>, ReceiveError>,
+    pub(super) result: Result<Vec<Arrival>, ReceiveError>,
+}
+
+/// A received message.
+pub(super) struct Arrival {
+    pub(super) receipt_handle: Option<String>,
+    pub(super) record: Box<Record>,
+}
+
+impl Arrival {
+    fn of(mut message: Message) -> Self {
+        let handle = message.receipt_handle.take();
+        Self {
+            receipt_handle: handle.filter(|handle| !handle.is_empty()),
+            record: Box::new(record(message)),
+        }
+    }
+}
+
+/// A call under way, as a task of its own: its answer is read on the thread that it comes in on,
+/// beside the loop, and not on the loop's. Dropping it cancels the call.
+#[derive(Debug)]
+pub(super) struct Call<T>(JoinHandle<T>);
+
+impl<T: Send + 'static> Call<T> {
+    pub(super) fn start(call: impl Future<Output = T> + Send + 'static) -> Self {
+        Self(tokio::spawn(call))
+    }
+}
+
+impl<T> Future for Call<T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
+        match ready!(Pin::new(&mut self.0).poll(cx)) {
+            Ok(ended) => Poll::Ready(ended),
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => resume_unwind(panic),
+                // The runtime is going, and takes the loop along.
+                Err(_) => Poll::Pending,
+            },
+        }
+    }
+}
+
+impl<T> Drop for Call<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 pub(super) struct ReceiveError {
@@ -90,7 +141,10 @@ pub(super) fn receive(
             .send()
             .await;
         let result = match answer {
-            Ok(answer) => Ok(answer.messages.unwrap_or_default()),
+            Ok(answer) => {
+                let messages = answer.messages.unwrap_or_default();
+                Ok(messages.into_iter().map(Arrival::of).collect())
+            }
             Err(error) => Err(ReceiveError {
                 queue_is_missing: error
                     .as_service_error()
@@ -137,42 +191,51 @@ pub(super) fn delete(shared: Arc<Shared>, entries: Vec<(Key, String)>) -> BoxFut
     })
 }
 
-/// Changes the visibility of any number of messages, ten by ten and in order.
+/// Changes the visibility of as many messages as one call takes.
 pub(super) async fn change_visibility(
     shared: Arc<Shared>,
     changes: Vec<Change>,
 ) -> Vec<(Key, EntryResult)> {
     const OPERATION: &str = "ChangeMessageVisibilityBatch";
-    let mut results = Vec::with_capacity(changes.len());
-    for chunk in changes.chunks(BATCH) {
-        let entry = |(position, change): (usize, &Change)| {
-            ChangeMessageVisibilityBatchRequestEntry::builder()
-                .id(position.to_string())
-                .receipt_handle(&change.receipt_handle)
-                .visibility_timeout(change.seconds)
-                .build()
-        };
-        let entries: Result<Vec<_>, SdkBuildError> = chunk.iter().enumerate().map(entry).collect();
-        let chunk_results = match entries {
-            Err(error) => all_failed(OPERATION, chunk.len(), error),
-            Ok(entries) => {
-                shared.counters().visibility_calls.one();
-                let call = shared.clients.settle.change_message_visibility_batch();
-                let call = call
-                    .queue_url(&shared.config.queue_url)
-                    .set_entries(Some(entries));
-                match call.send().await {
-                    Ok(answer) => {
-                        let ids = answer.successful().iter().map(|entry| entry.id.as_str());
-                        entry_results(OPERATION, chunk.len(), ids, answer.failed())
-                    }
-                    Err(error) => all_failed(OPERATION, chunk.len(), error),
+    let entry = |(position, change): (usize, &Change)| {
+        ChangeMessageVisibilityBatchRequestEntry::builder()
+            .id(position.to_string())
+            .receipt_handle(&change.receipt_handle)
+            .visibility_timeout(change.seconds)
+            .build()
+    };
+    let entries: Result<Vec<_>, SdkBuildError> = changes.iter().enumerate().map(entry).collect();
+    let results = match entries {
+        Err(error) => all_failed(OPERATION, changes.len(), error),
+        Ok(entries) => {
+            shared.counters().visibility_calls.one();
+            let call = shared.clients.settle.change_message_visibility_batch();
+            let call = call
+                .queue_url(&shared.config.queue_url)
+                .set_entries(Some(entries));
+            match call.send().await {
+                Ok(answer) => {
+                    let ids = answer.successful().iter().map(|entry| entry.id.as_str());
+                    entry_results(OPERATION, changes.len(), ids, answer.failed())
                 }
+                Err(error) => all_failed(OPERATION, changes.len(), error),
             }
-        };
-        results.extend(chunk.iter().map(|change| change.key).zip(chunk_results));
-    }
-    results
+        }
+    };
+    changes
+        .iter()
+        .map(|change| change.key)
+        .zip(results)
+        .collect()
+}
+
+/// As many at a time as a call takes, in their order.
+pub(super) fn batches(changes: Vec<Change>) -> impl Iterator<Item = Vec<Change>> {
+    let mut changes = changes.into_iter();
+    std::iter::from_fn(move || {
+        let batch: Vec<_> = changes.by_ref().take(BATCH).collect();
+        (!batch.is_empty()).then_some(batch)
+    })
 }
 
 /// Sends a copy to the dead-letter queue.
@@ -202,8 +265,8 @@ fn entry_results<'a>(
     };
     let failed = failed
         .iter()
-        .map(|entry| (entry.id.clone(), Err(refused(entry))));
-    let answer = successful.map(|id| (id.to_owned(), Ok(()))).chain(failed);
+        .map(|entry| (entry.id.as_str(), Err(refused(entry))));
+    let answer = successful.map(|id| (id, Ok(()))).chain(failed);
     sort_answer(operation, entries, answer, || {
         Err(SettleError::NoResult { operation })
     })

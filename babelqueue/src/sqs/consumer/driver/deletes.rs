@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::Driver;
-use super::calls::{self, BATCH, EntryResult};
+use super::calls::{self, BATCH, Call, EntryResult};
 use super::flights::Key;
 use crate::policy::ReportKind;
 use crate::sqs::consumer::error::SettleError;
@@ -100,7 +100,7 @@ impl Driver {
             self.shared.counters().delete_calls.one();
             let settled = self.flights.settled(batch.iter().map(|(key, _)| *key));
             let call = calls::delete(Arc::clone(&self.shared), batch);
-            self.calls.push(Box::pin(settled.scope(call)));
+            self.calls.push(Call::start(settled.scope(call)));
         }
     }
 

@@ -2,7 +2,6 @@
 //! when its settlement is confirmed or given up, and nowhere else.
 
 use std::collections::BTreeMap;
-use std::hash::Hasher;
 use std::sync::Arc;
 
 use tokio::time::Instant;
@@ -13,27 +12,6 @@ use crate::telemetry::{Held, Settled};
 
 /// Names a message in flight, in the order of receipt.
 pub(super) type Key = u64;
-
-/// Hashes the ids of tasks, which are numbers in the order of their spawning, as they are.
-#[derive(Debug, Default)]
-pub(super) struct ById(u64);
-
-impl Hasher for ById {
-    fn finish(&self) -> u64 {
-        // The table takes its upper and its lower bits for two purposes.
-        self.0.wrapping_mul(0x9E37_79B9_7F4A_7C15)
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-
-    fn write_u64(&mut self, id: u64) {
-        self.0 = id;
-    }
-}
 
 /// One message in flight.
 #[derive(Debug)]

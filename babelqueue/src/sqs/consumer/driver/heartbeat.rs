@@ -8,8 +8,9 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::Driver;
-use super::calls::{BATCH, Beaten, Change, Done, change_visibility};
+use super::calls::{Beaten, Call, Change, Done, batches, change_visibility};
 use super::flights::{Flight, Flights, Key, Stage};
+use crate::fields;
 use crate::policy::{MAX_VISIBILITY_SECONDS, ReportKind};
 use crate::sqs::consumer::config::Config;
 use crate::sqs::consumer::error::SettleError;
@@ -132,7 +133,7 @@ impl Driver {
         let claims = self.claims_of(changes.iter().map(|change| change.key));
         if !claims.is_empty() {
             let shared = Arc::clone(&self.shared);
-            self.calls.push(Box::pin(async move {
+            self.calls.push(Call::start(async move {
                 let lost = claims.renew(&shared, timeout).await;
                 let results = Vec::new();
                 Done::Beaten(Beaten {
@@ -142,11 +143,9 @@ impl Driver {
                 })
             }));
         }
-        let mut changes = changes.into_iter().peekable();
-        while changes.peek().is_some() {
-            let batch: Vec<_> = changes.by_ref().take(BATCH).collect();
+        for batch in batches(changes) {
             let shared = Arc::clone(&self.shared);
-            self.calls.push(Box::pin(async move {
+            self.calls.push(Call::start(async move {
                 let results = change_visibility(shared, batch).await;
                 let lost = Vec::new();
                 Done::Beaten(Beaten {
@@ -170,7 +169,7 @@ impl Driver {
         if self.heartbeat.on {
             self.report_settle_error(ReportKind::Release, key, &error);
         } else {
-            tracing::debug!(message_id = flight.message_id, "{error}");
+            tracing::debug!({ fields::MESSAGE_ID } = flight.message_id, "{error}");
         }
     }
 

@@ -18,22 +18,19 @@ mod settling;
 mod stop;
 mod tasks;
 
-use std::collections::HashMap;
 use std::future::Future;
-use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::Semaphore;
-use tokio::task::{Id, JoinSet};
 use tokio::time::{Instant, sleep_until};
 
 use self::arrivals::Arrivals;
-use self::calls::{Done, Received};
+use self::calls::{Call, Done, Received};
 use self::deletes::Deletes;
-use self::flights::{ById, Flights};
+use self::flights::Flights;
 use self::heartbeat::Heartbeat;
 use self::lanes::Lanes;
 use self::permits::Permits;
@@ -42,13 +39,14 @@ use self::pools::Pools;
 use self::releases::Release;
 use self::stop::Stopping;
 pub(super) use self::stop::{Signal, Stop};
-use self::tasks::{Ended, Keys};
+use self::tasks::Tasks;
 use super::error::RunError;
 use super::facts::{self, DeadLetterFacts};
 use super::handle::{Phase, Wish};
 use super::shared::Shared;
 use super::worker::PollSummary;
 use crate::BoxFuture;
+use crate::fields;
 
 /// One run of a consumer.
 pub(super) struct Driver {
@@ -65,11 +63,10 @@ pub(super) struct Driver {
     paused: bool,
     permits: Permits,
     /// The running handlers.
-    tasks: JoinSet<Ended>,
-    keys: HashMap<Id, Keys, BuildHasherDefault<ById>>,
+    tasks: Tasks,
     /// The open long polls, apart from the other calls because a stop drops them.
-    receives: FuturesUnordered<BoxFuture<'static, Received>>,
-    calls: FuturesUnordered<BoxFuture<'static, Done>>,
+    receives: FuturesUnordered<Call<Received>>,
+    calls: FuturesUnordered<Call<Done>>,
     /// Objects being deleted, of messages that are gone.
     discards: FuturesUnordered<BoxFuture<'static, ()>>,
     /// Why the run ends by itself.
@@ -92,8 +89,7 @@ impl Driver {
             stopping: None,
             paused: false,
             permits: Permits::default(),
-            tasks: JoinSet::new(),
-            keys: HashMap::default(),
+            tasks: Tasks::default(),
             receives: FuturesUnordered::new(),
             calls: FuturesUnordered::new(),
             discards: FuturesUnordered::new(),
@@ -119,7 +115,7 @@ impl Driver {
         self.shared.control.enter(Phase::Running);
         self.drive(stop).await;
         self.shared.control.enter(Phase::Ended);
-        tracing::info!(queue = self.shared.queue(), "consumer stopped");
+        tracing::info!({ fields::QUEUE } = self.shared.queue(), "consumer stopped");
         self.fatal.take().map_or(Ok(()), Err)
     }
 
@@ -158,8 +154,8 @@ impl Driver {
                     let wish = *wishes.borrow_and_update();
                     self.heed(wish);
                 }
-                Some(done) = self.tasks.join_next_with_id() => {
-                    self.on_task(done);
+                ended = self.tasks.ended() => {
+                    ended.into_iter().for_each(|(keys, ended)| self.on_task(keys, ended));
                     // A runtime with threads comes here right after each handler: those that are
                     // ready to end go first, and are settled in one go.
                     tokio::task::yield_now().await;
@@ -171,8 +167,8 @@ impl Driver {
                 () = &mut timer, if wake.is_some() => {}
             }
             // What else has ended by now is settled in the same batches.
-            while let Some(done) = self.tasks.try_join_next_with_id() {
-                self.on_task(done);
+            for (keys, ended) in self.tasks.take_ended() {
+                self.on_task(keys, ended);
             }
         }
         self.shared.control.gauge(0, 0, None);
@@ -233,7 +229,7 @@ impl Driver {
             .counters()
             .other_calls
             .add(facts::calls(&shared.config));
-        self.calls.push(Box::pin(async move {
+        self.calls.push(Call::start(async move {
             Done::Facts(facts::read(&shared.clients.settle, &shared.config).await)
         }));
     }
@@ -243,7 +239,7 @@ impl Driver {
             Ok(Some(facts)) => {
                 if self.shared.config.startup_checks {
                     for misfit in facts::misfits(&self.shared.config, &facts) {
-                        tracing::warn!(queue = self.shared.queue(), "{misfit}");
+                        tracing::warn!({ fields::QUEUE } = self.shared.queue(), "{misfit}");
                     }
                 }
                 if let (Some(target), DeadLetterFacts::Takes(bytes)) =
@@ -265,7 +261,7 @@ impl Driver {
     /// Ends the run, unless the queue has been there before.
     fn fail(&mut self, error: RunError) {
         if self.polls.has_succeeded() {
-            tracing::error!(queue = self.shared.queue(), error = %error, "queue lost");
+            tracing::error!({ fields::QUEUE } = self.shared.queue(), { fields::ERROR } = %error, "queue lost");
             return;
         }
         self.fatal.get_or_insert(error);

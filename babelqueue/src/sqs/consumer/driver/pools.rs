@@ -124,12 +124,12 @@ impl Driver {
             return;
         }
         let pipeline = Arc::clone(&self.shared.pipeline);
-        let task = self.tasks.spawn(async move {
+        let work = Box::pin(async move {
             let processed = pipeline.handle_batch(handler, batch).await;
             drop(permit);
             Ended::Many(processed)
         });
-        self.keys.insert(task.id(), Keys::Many(keys));
+        self.tasks.spawn(Keys::Many(keys), work);
     }
 }
 

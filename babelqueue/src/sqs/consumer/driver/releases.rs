@@ -5,8 +5,9 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::Driver;
-use super::calls::{Change, Done, EntryResult, change_visibility};
+use super::calls::{Call, Change, Done, EntryResult, batches, change_visibility};
 use super::flights::{Key, Stage};
+use crate::fields;
 use crate::policy::{ReportKind, WireDelay};
 
 /// A failed message on its way back.
@@ -51,8 +52,8 @@ impl Driver {
             .within_lease(now - flight.received_at);
             if delay.altered {
                 tracing::warn!(
-                    message_id = flight.message_id,
-                    seconds = delay.seconds,
+                    { fields::MESSAGE_ID } = flight.message_id,
+                    { fields::SECONDS } = delay.seconds,
                     "the delay reaches beyond 12 h from the receive and has been clamped"
                 );
             }
@@ -80,7 +81,7 @@ impl Driver {
             flight.next_beat = None;
             let Some(receipt_handle) = flight.receipt_handle.clone() else {
                 tracing::warn!(
-                    message_id = flight.message_id,
+                    { fields::MESSAGE_ID } = flight.message_id,
                     "no receipt handle: cannot be released"
                 );
                 self.leave(key);
@@ -101,13 +102,22 @@ impl Driver {
             return;
         }
         let claims = self.claims_of(changes.iter().map(|change| change.key));
-        let settled = self
-            .flights
-            .settled(changes.iter().map(|change| change.key));
+        let batches: Vec<_> = batches(changes)
+            .map(|batch| {
+                let settled = self.flights.settled(batch.iter().map(|change| change.key));
+                (settled, batch)
+            })
+            .collect();
         let shared = Arc::clone(&self.shared);
-        self.calls.push(Box::pin(async move {
+        self.calls.push(Call::start(async move {
             claims.abandon(&shared).await;
-            Done::Released(settled.scope(change_visibility(shared, changes)).await)
+            let mut results = Vec::new();
+            // One after the other: the order is that of the queue.
+            for (settled, batch) in batches {
+                let call = change_visibility(Arc::clone(&shared), batch);
+                results.extend(settled.scope(call).await);
+            }
+            Done::Released(results)
         }));
     }
 

@@ -2,48 +2,39 @@
 
 use std::sync::Arc;
 
-use tokio::task::{Id, JoinError};
 use tokio::time::Instant;
 
 use super::Driver;
-use super::calls::{self, Done};
+use super::calls::{self, Call, Done};
 use super::flights::{Key, Stage};
 use super::releases::Release;
-use super::tasks::Ended;
-use crate::pipeline::{Ending, Panicked, Processed, Settlement};
+use super::tasks::{Ended, Keys};
+use crate::fields;
+use crate::pipeline::{Ending, Processed, Settlement};
 use crate::policy::{ReportKind, WireDelay};
 use crate::sqs::consumer::error::SettleError;
 
 impl Driver {
     /// A handler's task has ended.
-    pub(super) fn on_task(&mut self, ended: Result<(Id, Ended), JoinError>) {
-        let id = match &ended {
-            Ok((id, _)) => *id,
-            Err(error) => error.id(),
-        };
-        let Some(keys) = self.keys.remove(&id) else {
-            return;
-        };
+    pub(super) fn on_task(&mut self, keys: Keys, ended: Ended) {
         for key in keys.as_slice() {
             if let Some(flight) = self.flights.get_mut(*key) {
                 flight.stage = Stage::Settling;
             }
         }
         match ended {
-            Ok((_, Ended::One(processed))) => {
+            Ended::One(processed) => {
                 if let Some(key) = keys.as_slice().first() {
                     self.settle(*key, processed);
                 }
             }
-            Ok((_, Ended::Many(processed))) => {
+            Ended::Many(processed) => {
                 for (key, processed) in keys.as_slice().iter().zip(processed) {
                     self.settle(*key, processed);
                 }
             }
-            Err(error) if error.is_cancelled() => self.give_back(keys.as_slice().to_vec()),
-            Err(error) => {
-                // A panic outside of the fences: in a destructor, say.
-                let panicked = Panicked::with(&*error.into_panic());
+            Ended::Cancelled => self.give_back(keys.as_slice().to_vec()),
+            Ended::Panicked(panicked) => {
                 for key in keys.as_slice() {
                     if let Some(flight) = self.flights.get(*key) {
                         let reporter = &self.shared.pipeline.reporter;
@@ -69,7 +60,7 @@ impl Driver {
                 self.shared.counters().send_calls.one();
                 let settled = self.flights.settled(std::iter::once(key));
                 let call = calls::send(Arc::clone(&self.shared), key, *message);
-                self.calls.push(Box::pin(settled.scope(call)));
+                self.calls.push(Call::start(settled.scope(call)));
             }
         }
     }
@@ -176,7 +167,7 @@ impl Driver {
         };
         let Some(receipt_handle) = flight.receipt_handle.clone() else {
             tracing::warn!(
-                message_id = flight.message_id,
+                { fields::MESSAGE_ID } = flight.message_id,
                 "no receipt handle: cannot be released"
             );
             self.leave(key);

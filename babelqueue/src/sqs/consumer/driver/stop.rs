@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use super::Driver;
 use super::flights::{self, Key};
 use crate::BoxFuture;
+use crate::fields;
 use crate::policy::WireDelay;
 use crate::sqs::consumer::handle::Phase;
 
@@ -79,7 +80,7 @@ impl Driver {
         if signal == Signal::Force
             && let Some(stopping) = &mut self.stopping
         {
-            tracing::warn!(queue = self.shared.queue(), "forced to stop");
+            tracing::warn!({ fields::QUEUE } = self.shared.queue(), "forced to stop");
             let now = Instant::now();
             stopping.linger_until = stopping.linger_until.map(|_| now);
             stopping.grace_until = stopping.grace_until.map(|_| now);
@@ -100,7 +101,11 @@ impl Driver {
         });
         self.shared.control.enter(Phase::Stopping);
         let running = self.tasks.len();
-        tracing::info!(queue = self.shared.queue(), running, "consumer stopping");
+        tracing::info!(
+            { fields::QUEUE } = self.shared.queue(),
+            { fields::RUNNING } = running,
+            "consumer stopping"
+        );
         self.arrivals.clear();
         self.pools.clear();
         self.lanes.clear();
@@ -124,8 +129,8 @@ impl Driver {
             if !self.tasks.is_empty() {
                 let running = self.tasks.len();
                 tracing::warn!(
-                    queue = self.shared.queue(),
-                    running,
+                    { fields::QUEUE } = self.shared.queue(),
+                    { fields::RUNNING } = running,
                     "handlers are cancelled"
                 );
             }

@@ -10,8 +10,9 @@ use crate::sqs::publisher::builder::MAX_MESSAGE_BYTES;
 use crate::sqs::publisher::outbox::Rules;
 use crate::sqs::publisher::send::SqsPublisher;
 
-/// The resolution of tokio's clock, which is late by up to as much.
-const TICK: Duration = Duration::from_millis(1);
+/// How late tokio's timers are at most: its clock counts milliseconds, and so does the wait of its
+/// driver.
+const LATE: Duration = Duration::from_millis(2);
 
 /// Makes a [`BufferedPublisher`]; start with [`BufferedPublisher::builder`].
 #[derive(Clone, Debug)]
@@ -36,7 +37,8 @@ impl BufferedPublisherBuilder {
     }
 
     /// How long a message waits at most for others to fill its request: 5 ms unless set, up to
-    /// one minute. With zero it leaves as soon as a call may be made.
+    /// one minute. A timer is up to 2 ms late and therefore set so much earlier: with 2 ms or less a
+    /// message leaves as soon as a call may be made.
     pub fn linger(mut self, linger: Duration) -> Self {
         self.linger = linger;
         self
@@ -95,7 +97,7 @@ impl BufferedPublisherBuilder {
             max_bytes: settings.max_message_bytes,
             max_calls: self.concurrency,
             // A timer that fires late must not make a message wait for longer than was said.
-            linger: self.linger.saturating_sub(TICK),
+            linger: self.linger.saturating_sub(LATE),
             retry: settings.retry,
             time_runs_from_arrival: true,
         };

@@ -148,6 +148,35 @@ impl<R> Outbox<R> {
         from + self.rules.retry.timeout
     }
 
+    /// Whether the message that came last may let a request leave. A quick look, which errs on the
+    /// side of yes: without retries and groups only a full request leaves before its time.
+    pub(super) fn may_leave(&self, now: Instant) -> bool {
+        if self.calls >= self.rules.max_calls {
+            return false;
+        }
+        let bytes = self.ready.iter().map(|message| message.request.size);
+        self.rules.fifo
+            || !self.resting.is_empty()
+            || self
+                .ready
+                .front()
+                .is_some_and(|first| self.due(first) <= now)
+            || self.ready.len() >= self.entries_per_call
+            || bytes.sum::<usize>() >= self.rules.max_bytes
+    }
+
+    /// When to look for a message that has just come and lets nothing leave: its own time, not that
+    /// of those before it.
+    pub(super) fn wake_for_new(&self, now: Instant) -> Instant {
+        let timeout = self.rules.retry.timeout;
+        let busy = self.calls >= self.rules.max_calls;
+        now + if busy {
+            timeout
+        } else {
+            self.rules.linger.min(timeout)
+        }
+    }
+
     /// The messages of the next request, when there is one to be made now.
     pub(super) fn take(&mut self, now: Instant) -> Option<Vec<Pending<R>>> {
         let closed = self.closed_until.is_some_and(|until| now < until);

@@ -34,6 +34,12 @@ impl<R> Pending<R> {
 }
 
 impl<R> Ended<R> {
+    /// Unless it was sent: whether it surely was not.
+    pub(in super::super) fn unsent(&self) -> Option<bool> {
+        let failure = self.fate.as_ref().err()?;
+        Some(failure.refused && !self.unknown)
+    }
+
     /// What the owner is told; with the request, if it may be sent again.
     pub(in super::super) fn into_result(self, queue: &str) -> (R, Settled) {
         let settled = match self.fate {
@@ -111,6 +117,12 @@ impl<R> Outbox<R> {
         now: Instant,
         uniform: f64,
     ) -> Vec<Ended<R>> {
+        if fates.iter().all(Result::is_ok) {
+            // As ever: there is nothing to be decided.
+            self.progress = now;
+            let sent = messages.into_iter().zip(fates);
+            return sent.map(|(message, fate)| message.end(fate)).collect();
+        }
         let next = |message: &Pending<R>| {
             let deadline = self.deadline(message);
             let retry = &self.rules.retry;

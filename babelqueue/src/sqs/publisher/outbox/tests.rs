@@ -1,6 +1,7 @@
 //! What goes out when, and in which order.
 
 use super::*;
+use crate::sqs::publisher::content::Content;
 use crate::sqs::publisher::failure::Accepted;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -15,6 +16,7 @@ fn rules(fifo: bool) -> Rules {
         retry: Retry {
             backoff: crate::Backoff::fixed(SECOND),
             max_attempts: None,
+            attempt: None,
             timeout: 30 * SECOND,
         },
         time_runs_from_arrival: true,
@@ -40,14 +42,11 @@ impl Bench {
         for name in names.split_whitespace() {
             let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
             let request = Request {
-                body: String::new(),
-                attributes: Vec::new(),
+                content: Content::default(),
                 delay_seconds: None,
                 group_id: Some(name[..1].to_owned()),
                 deduplication_id: None,
                 size: 10,
-                message_id: name.to_owned(),
-                trace_id: String::new(),
                 #[cfg(feature = "payload-store")]
                 offloading: None,
             };
@@ -311,4 +310,56 @@ fn what_is_abandoned_leaves_nothing_behind() {
     bench.push("a3");
     bench.outbox.hurry();
     assert_eq!(names(&bench.take()), "a3");
+}
+
+/// Looks as the buffered publisher does: what leaves, and when the next look has to be.
+fn look(bench: &mut Bench, calls: &mut Vec<Messages>, wake: &mut Option<Instant>) {
+    bench.expire();
+    calls.extend(std::iter::from_fn(|| bench.take()));
+    *wake = bench
+        .outbox
+        .next_wake(bench.now)
+        .into_iter()
+        .chain(*wake)
+        .min();
+}
+
+#[test]
+fn a_look_that_is_left_out_would_have_found_nothing_and_the_next_one_comes_in_time() {
+    for seed in 0..400 {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut bench = bench(rules(seed % 2 == 0));
+        let (mut calls, mut wake) = (Vec::new(), None::<Instant>);
+        for _ in 0..200 {
+            match random.u8(..8) {
+                0 if !calls.is_empty() => {
+                    let call: Messages = calls.swap_remove(random.usize(..calls.len()));
+                    let fates: String = call
+                        .iter()
+                        .filter_map(|_| random.choice(["+", "+", "?", "-"]))
+                        .collect();
+                    bench.settle(call, &fates);
+                    look(&mut bench, &mut calls, &mut wake);
+                }
+                1 => bench.now += random.u32(..4) * MILLIS,
+                _ => {
+                    bench.push(["a", "b", "c"][random.usize(..3)]);
+                    if bench.outbox.may_leave(bench.now) {
+                        look(&mut bench, &mut calls, &mut wake);
+                    } else {
+                        let new = bench.outbox.wake_for_new(bench.now);
+                        wake = Some(wake.map_or(new, |wake| wake.min(new)));
+                    }
+                }
+            }
+            if wake.is_some_and(|wake| wake <= bench.now) {
+                wake = None;
+                look(&mut bench, &mut calls, &mut wake);
+            }
+            assert!(bench.take().is_none(), "{seed}: a request was missed");
+            let exact = bench.outbox.next_wake(bench.now);
+            let in_time = exact.is_none_or(|exact| wake.is_some_and(|wake| wake <= exact));
+            assert!(in_time, "{seed}: {wake:?} is later than {exact:?}");
+        }
+    }
 }
