@@ -219,7 +219,7 @@ impl Inner {
         let forgotten = ids.map(|id| async move {
             if let Err(error) = guard.forget(id).await {
                 tracing::warn!(
-                    id,
+                    { fields::ID } = id,
                     "the success of a message could not be forgotten: {error}"
                 );
             }

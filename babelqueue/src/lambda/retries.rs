@@ -189,7 +189,7 @@ fn reported(source: &Source, record: &EventRecord, options: RetryOptions) -> Wir
         let policy = source.pipeline.retry_delay(attempt, attempt - 1);
         let policy = policy.unwrap_or_else(|panicked| {
             tracing::error!(
-                message_id = record.message_id,
+                { fields::MESSAGE_ID } = record.message_id,
                 "the retry policy {panicked}"
             );
             WireDelay::given(FALLBACK_DELAY)
