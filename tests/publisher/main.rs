@@ -6,6 +6,7 @@ mod buffered;
 mod fifo_batches;
 mod limits;
 mod received;
+mod runtimes;
 mod sending;
 mod simulation;
 mod support;
