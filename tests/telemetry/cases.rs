@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use crate::support::{
     App, Attributes, Bench, MailWanted, OrderCreated, PARENT, PARENT_SPAN, PARENT_TRACE, QUEUE,
-    attribute, envelope, id, order, rider, trace,
+    attribute, envelope, envelope_of, id, order, rider, trace,
 };
 
 const PUBLISH: &str = "publish urn:babel:orders:created";
@@ -326,6 +326,23 @@ async fn c_114_the_receive_links_to_every_message_and_so_does_the_delete() {
     // An empty receive leaves none.
     bench.poll().await;
     assert_eq!(bench.named("receive orders").len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_counts_the_messages_without_a_trace_and_is_no_part_of_the_others() {
+    let bench = Bench::with(Conventions::Messaging);
+    bench.put(envelope("m-1", "m-1", &[]), &[("traceparent", PARENT)]);
+    let unknown = envelope_of("urn:x:y", "m-2", "m-2", &serde_json::json!({}));
+    bench.put(unknown, &[]);
+    let consumer = bench.consumer().unknown_urn(UnknownUrn::Delete);
+    consumer.build().unwrap().poll().await.unwrap();
+    for (name, links) in [("receive orders", 1), ("settle orders", 1)] {
+        let call = bench.only(name);
+        assert_eq!(call.links.len(), links, "{name}");
+        let count = attribute(&call, "messaging.batch.message_count");
+        assert_eq!(count.as_deref(), Some("2"), "{name}");
+        assert_eq!(call.parent_span_id, SpanId::INVALID, "{name}");
+    }
 }
 
 /// Fails together with all the others.
