@@ -160,10 +160,8 @@ async fn a_handler_that_is_cancelled_leaves_a_span_that_says_so() {
     consumer.run_until(soon).await.unwrap();
     let span = bench.only(PROCESS);
     assert_eq!(span.status, Status::error("cancelled"));
-    assert_eq!(
-        attribute(&span, "babelqueue.outcome").as_deref(),
-        Some("cancelled")
-    );
+    let told = attributes(&span, ["babelqueue.outcome", "error.type"]);
+    assert_eq!(told, ["cancelled", "cancelled"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -118,7 +118,7 @@ impl Processing {
         work()
     }
 
-    pub(crate) fn failed<'a>(&self, _failure: impl FnOnce() -> Failure<'a>) {}
+    pub(crate) fn failed<'a>(&self, _kind: &'static str, _failure: impl FnOnce() -> Failure<'a>) {}
 
     pub(crate) fn end(self, _ended: Ended) -> Handled {
         Handled {}

@@ -148,8 +148,7 @@ impl Observed {
             .with_links(links.into_iter().map(Link::with_context).collect());
         let context = parent.with_span(tracer.build_with_context(builder, &parent));
         if let Some((kind, error)) = call.error {
-            record(&context, || Failure {
-                kind,
+            record(&context, kind, || Failure {
                 exception: None,
                 text: Some(error_text(error)),
             });

@@ -117,8 +117,7 @@ impl Publishing {
             Ok(published) => {
                 span.set_attribute(KeyValue::new(MESSAGE_ID, published.message_id.clone()));
             }
-            Err(error) => record(&context, || Failure {
-                kind: error.kind(),
+            Err(error) => record(&context, error.kind(), || Failure {
                 exception: Some("PublishError"),
                 text: Some(error_text(error)),
             }),

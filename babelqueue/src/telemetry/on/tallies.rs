@@ -64,12 +64,19 @@ impl Labelled {
 pub(super) struct OfUrn {
     pub(super) labels: Vec<KeyValue>,
     ended: [Labelled; Ended::ALL.len()],
+    /// How long handlers take has one label more.
+    timed: [Vec<KeyValue>; Ended::ALL.len()],
 }
 
 impl OfUrn {
     pub(super) fn ended(&self, ended: Ended) -> &Labelled {
         // There is one for each.
         &self.ended[ended as usize]
+    }
+
+    /// The labels of its duration.
+    pub(super) fn timed(&self, ended: Ended) -> &[KeyValue] {
+        &self.timed[ended as usize]
     }
 }
 
@@ -94,7 +101,15 @@ impl Observed {
                 labels.push(KeyValue::new(OUTCOME, ended.as_str()));
                 Labelled::new(labels)
             });
-            OfUrn { labels, ended }
+            let timed = ended.each_ref().map(|ended| {
+                let process = KeyValue::new(OPERATION_NAME, "process");
+                [&ended.labels[..], &[process]].concat()
+            });
+            OfUrn {
+                labels,
+                ended,
+                timed,
+            }
         };
         self.tallies.consumed.of(urn.unwrap_or(OTHER), true, make)
     }
@@ -116,9 +131,14 @@ impl Observed {
             return;
         };
         let tallies = &self.tallies;
+        let received = self.labelled([KeyValue::new(OPERATION_NAME, "receive")]);
         for counted in Counted::ALL {
             let counter = instruments.counted(counted);
-            tallies.counted[counted as usize].tell(counter, &self.labels);
+            let labels = match counted {
+                Counted::Received => &received[..],
+                _ => &self.labels,
+            };
+            tallies.counted[counted as usize].tell(counter, labels);
         }
         tallies.in_flight.tell(&instruments.in_flight, &self.labels);
         tallies.running.tell(&instruments.running, &self.labels);
