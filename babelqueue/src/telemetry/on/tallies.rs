@@ -167,6 +167,10 @@ pub(super) struct Tellers(Arc<Mutex<Vec<Weak<Observed>>>>);
 impl Tellers {
     pub(super) fn add(&self, observed: &Arc<Observed>) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Perhaps nobody ever reads: those that are gone must not add up.
+        if all.len() == all.capacity() {
+            all.retain(|one| one.strong_count() > 0);
+        }
         all.push(Arc::downgrade(observed));
     }
 
@@ -188,5 +192,27 @@ impl Tellers {
 impl Instruments {
     fn counted(&self, counted: Counted) -> &Counter<u64> {
         &self.counted[counted as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Telemetry;
+    use super::Tellers;
+
+    #[test]
+    fn what_is_gone_is_forgotten_though_nobody_reads() {
+        let meters = opentelemetry::global::meter_provider();
+        let telemetry = Telemetry::builder().meter_provider(&*meters).build();
+        let kept = telemetry.observer("orders");
+        for _ in 0..1000 {
+            drop(telemetry.observer("orders"));
+        }
+        let observed = kept.observed.as_ref().expect("telemetry is on");
+        let instruments = observed.telemetry.instruments.as_ref();
+        let Tellers(all) = &instruments.expect("there are meters").tellers;
+        let all = all.lock().expect("nobody panicked");
+        assert!(all.len() < 10, "{}", all.len());
+        assert_eq!(all.iter().filter(|one| one.strong_count() > 0).count(), 1);
     }
 }
