@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use super::{Counted, Ended, Failure};
 use crate::context::Context;
+use crate::error_text::Redact;
 use crate::message::{Draft, PublishError, Published};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Telemetry {}
 
 impl Telemetry {
-    pub(crate) fn observer(&self, _queue: &str) -> Observer {
+    pub(crate) fn observer(&self, _queue: &str, _redact: Option<&Redact>) -> Observer {
         Observer {}
     }
 

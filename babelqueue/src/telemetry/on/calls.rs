@@ -17,7 +17,7 @@ use super::processing::record;
 use super::scope::Scoped;
 use super::settings::Conventions;
 use super::{Failure, parent};
-use crate::error_text::error_text;
+use crate::error_text::redacted;
 
 /// The span under which a message was handled, for what is done to it later.
 #[derive(Clone, Debug, Default)]
@@ -150,7 +150,7 @@ impl Observed {
         if let Some((kind, error)) = call.error {
             record(&context, kind, || Failure {
                 exception: None,
-                text: Some(error_text(error)),
+                text: redacted(error, self.redact.as_ref(), self.queue.as_str()),
             });
         }
         context.span().end();

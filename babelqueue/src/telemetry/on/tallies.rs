@@ -204,9 +204,9 @@ mod tests {
     fn what_is_gone_is_forgotten_though_nobody_reads() {
         let meters = opentelemetry::global::meter_provider();
         let telemetry = Telemetry::builder().meter_provider(&*meters).build();
-        let kept = telemetry.observer("orders");
+        let kept = telemetry.observer("orders", None);
         for _ in 0..1000 {
-            drop(telemetry.observer("orders"));
+            drop(telemetry.observer("orders", None));
         }
         let observed = kept.observed.as_ref().expect("telemetry is on");
         let instruments = observed.telemetry.instruments.as_ref();
