@@ -282,6 +282,43 @@ async fn c_114_a_batch_handler_points_to_all_of_its_messages() {
     );
 }
 
+#[babel_handler(batch)]
+async fn broken(orders: Batch<OrderCreated>) {
+    let step = orders.iter().next().map(|order| order.attempts[0].clone());
+    match step.as_deref() {
+        Some("hang") => std::future::pending().await,
+        Some("fail") => orders.iter().for_each(|order| order.fail("no")),
+        _ => panic!("out of cheese"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_span_of_a_batch_of_which_nothing_succeeded_says_so() {
+    for (step, kind, text) in [
+        ("fail", "handler", "no"),
+        ("panic", "panic", "panicked: out of cheese"),
+        ("hang", "cancelled", "cancelled"),
+    ] {
+        let bench = Bench::new();
+        bench.put(envelope("m-1", "m-1", &[step]), &[]);
+        bench.put(envelope("m-2", "m-2", &[step]), &[]);
+        let router = Router::from_handlers![broken];
+        let consumer = SqsConsumer::builder(bench.sqs.client(), &bench.url, router)
+            .handler_batch(2, Duration::from_secs(1))
+            .shutdown_timeout(Duration::ZERO)
+            .retry(Backoff::fixed(Duration::from_secs(600)))
+            .telemetry(bench.telemetry.clone());
+        let soon = tokio::time::sleep(Duration::from_secs(5));
+        consumer.build().unwrap().run_until(soon).await.unwrap();
+        let is_call =
+            |span: &_| attribute(span, "messaging.batch.message_count").as_deref() == Some("2");
+        let spans = bench.named(PROCESS);
+        let call = spans.iter().find(|span| is_call(span)).unwrap();
+        assert_eq!(attribute(call, "error.type").as_deref(), Some(kind));
+        assert_eq!(call.status, Status::error(text), "{step}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn c_114_the_receive_links_to_every_message_and_so_does_the_delete() {
     let bench = Bench::with(Conventions::Messaging);

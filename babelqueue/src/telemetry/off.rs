@@ -134,6 +134,10 @@ impl Batch {
         future
     }
 
+    pub(crate) fn failed<'a>(&self, _kind: &'static str, _failure: impl FnOnce() -> Failure<'a>) {}
+
+    pub(crate) fn end(self) {}
+
     pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
         work()
     }

@@ -75,7 +75,7 @@ impl Observer {
 }
 
 /// One call of a batch handler. Its messages have spans of their own; this one points to their
-/// traces, and what the handler does stands under it.
+/// traces, and what the handler does stands under it. Dropped before its end it was cancelled.
 #[must_use]
 pub(crate) struct Batch {
     context: Option<OtelContext>,
@@ -119,11 +119,26 @@ impl Batch {
             .map(|context| context.clone().attach());
         work()
     }
+
+    /// Nothing of it succeeded.
+    pub(crate) fn failed<'a>(&self, kind: &'static str, failure: impl FnOnce() -> Failure<'a>) {
+        if let Some(context) = &self.context {
+            record(context, kind, failure);
+        }
+    }
+
+    /// It has answered.
+    pub(crate) fn end(mut self) {
+        if let Some(context) = self.context.take() {
+            context.span().end();
+        }
+    }
 }
 
 impl Drop for Batch {
     fn drop(&mut self) {
         if let Some(context) = &self.context {
+            cancelled(context);
             context.span().end();
         }
     }
