@@ -3,7 +3,9 @@
 
 use std::error::Error as StdError;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
+use crate::fields;
 use crate::panics::fenced;
 
 /// Longest `dead_letter.error`, in bytes (SPEC §2.15).
@@ -41,6 +43,29 @@ fn chain(error: &(dyn StdError + 'static)) -> String {
 /// An error for a log line or a health answer.
 pub(crate) fn error_text(error: &(dyn StdError + 'static)) -> String {
     cut(chain_text(error))
+}
+
+/// Takes secrets out of an error's text before it leaves the process.
+pub(crate) type Redact = Arc<dyn Fn(&str) -> String + Send + Sync>;
+
+/// The text of an error as it may leave the process: cut, and without the secrets that the hook
+/// takes out; `None` when that panicked.
+pub(crate) fn redacted(
+    error: &(dyn StdError + 'static),
+    redact: Option<&Redact>,
+    queue: &str,
+) -> Option<String> {
+    let text = chain_text(error);
+    let Some(redact) = redact else {
+        return Some(cut(text));
+    };
+    match fenced(|| redact(&text)) {
+        Ok(text) => Some(cut(text)),
+        Err(panicked) => {
+            tracing::error!({ fields::QUEUE } = queue, "the redaction hook {panicked}");
+            None
+        }
+    }
 }
 
 /// Cuts a text to what a dead letter may hold, on a character boundary.

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use crate::support::{
     App, Attributes, Bench, MailWanted, OrderCreated, PARENT, PARENT_SPAN, PARENT_TRACE, QUEUE,
-    attribute, envelope, id, order, rider, trace,
+    attribute, envelope, envelope_of, id, order, rider, trace,
 };
 
 const PUBLISH: &str = "publish urn:babel:orders:created";
@@ -282,6 +282,43 @@ async fn c_114_a_batch_handler_points_to_all_of_its_messages() {
     );
 }
 
+#[babel_handler(batch)]
+async fn broken(orders: Batch<OrderCreated>) {
+    let step = orders.iter().next().map(|order| order.attempts[0].clone());
+    match step.as_deref() {
+        Some("hang") => std::future::pending().await,
+        Some("fail") => orders.iter().for_each(|order| order.fail("no")),
+        _ => panic!("out of cheese"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_span_of_a_batch_of_which_nothing_succeeded_says_so() {
+    for (step, kind, text) in [
+        ("fail", "handler", "no"),
+        ("panic", "panic", "panicked: out of cheese"),
+        ("hang", "cancelled", "cancelled"),
+    ] {
+        let bench = Bench::new();
+        bench.put(envelope("m-1", "m-1", &[step]), &[]);
+        bench.put(envelope("m-2", "m-2", &[step]), &[]);
+        let router = Router::from_handlers![broken];
+        let consumer = SqsConsumer::builder(bench.sqs.client(), &bench.url, router)
+            .handler_batch(2, Duration::from_secs(1))
+            .shutdown_timeout(Duration::ZERO)
+            .retry(Backoff::fixed(Duration::from_secs(600)))
+            .telemetry(bench.telemetry.clone());
+        let soon = tokio::time::sleep(Duration::from_secs(5));
+        consumer.build().unwrap().run_until(soon).await.unwrap();
+        let is_call =
+            |span: &_| attribute(span, "messaging.batch.message_count").as_deref() == Some("2");
+        let spans = bench.named(PROCESS);
+        let call = spans.iter().find(|span| is_call(span)).unwrap();
+        assert_eq!(attribute(call, "error.type").as_deref(), Some(kind));
+        assert_eq!(call.status, Status::error(text), "{step}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn c_114_the_receive_links_to_every_message_and_so_does_the_delete() {
     let bench = Bench::with(Conventions::Messaging);
@@ -326,6 +363,23 @@ async fn c_114_the_receive_links_to_every_message_and_so_does_the_delete() {
     // An empty receive leaves none.
     bench.poll().await;
     assert_eq!(bench.named("receive orders").len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_counts_the_messages_without_a_trace_and_is_no_part_of_the_others() {
+    let bench = Bench::with(Conventions::Messaging);
+    bench.put(envelope("m-1", "m-1", &[]), &[("traceparent", PARENT)]);
+    let unknown = envelope_of("urn:x:y", "m-2", "m-2", &serde_json::json!({}));
+    bench.put(unknown, &[]);
+    let consumer = bench.consumer().unknown_urn(UnknownUrn::Delete);
+    consumer.build().unwrap().poll().await.unwrap();
+    for (name, links) in [("receive orders", 1), ("settle orders", 1)] {
+        let call = bench.only(name);
+        assert_eq!(call.links.len(), links, "{name}");
+        let count = attribute(&call, "messaging.batch.message_count");
+        assert_eq!(count.as_deref(), Some("2"), "{name}");
+        assert_eq!(call.parent_span_id, SpanId::INVALID, "{name}");
+    }
 }
 
 /// Fails together with all the others.

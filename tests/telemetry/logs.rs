@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use babelqueue::decode::{EventBridge, PlainJson};
 use babelqueue::fields;
+use babelqueue::local::{Operation, Refusal};
 use babelqueue::prelude::*;
+use babelqueue::telemetry::Conventions;
 use opentelemetry::trace::Status;
 use serde_json::json;
 use tracing::field::{Field, Visit};
@@ -170,6 +172,50 @@ async fn bodies_and_secrets_stay_out_of_logs_and_spans() {
         "{spans}"
     );
     assert!(spans.contains("the [redacted] said never"), "{spans}");
+}
+
+/// Somebody else deletes the message, and it fails.
+#[babel_handler]
+async fn robbed(
+    _mail: crate::support::MailWanted,
+    State((sqs, url)): State<(aws_sdk_sqs::Client, String)>,
+) -> Result<(), &'static str> {
+    sqs.purge_queue().queue_url(url).send().await.unwrap();
+    Err("no")
+}
+
+#[tokio::test(start_paused = true)]
+async fn receipt_handles_stay_out_of_logs() {
+    let (log, _guard) = Log::start();
+    let bench = Bench::new();
+    let mail = crate::support::MailWanted {};
+    mail.publish(&bench.app.publisher).await.unwrap();
+    let router = Router::from_handlers![robbed];
+    let consumer = SqsConsumer::builder(bench.sqs.client(), &bench.url, router)
+        .state((bench.sqs.client(), bench.url.clone()))
+        .wait_time(std::time::Duration::ZERO);
+    consumer.build().unwrap().poll().await.unwrap();
+    let logged = format!("{:?}", log.0.lock().unwrap());
+    let quoted = "Value … for parameter ReceiptHandle is invalid";
+    assert!(logged.contains(quoted), "{logged}");
+}
+
+/// What SQS says of a call names accounts and users.
+#[tokio::test(start_paused = true)]
+async fn the_spans_of_a_consumers_calls_are_redacted_too() {
+    let bench = Bench::with(Conventions::Messaging);
+    bench.put(envelope("m-1", "t", &["ok"]), &[]);
+    let faults = bench.sqs.faults();
+    faults
+        .on(Operation::DeleteMessageBatch)
+        .refuse(Refusal::AccessDenied);
+    let consumer = bench.consumer().redact(|_| "[redacted]".to_owned());
+    consumer.build().unwrap().poll().await.unwrap();
+    let failed = bench.named("settle orders");
+    assert!(!failed.is_empty());
+    for span in failed {
+        assert_eq!(span.status, Status::error("[redacted]"));
+    }
 }
 
 #[tokio::test(start_paused = true)]

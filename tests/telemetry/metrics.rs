@@ -93,12 +93,27 @@ async fn handled_messages_by_urn_and_outcome() {
         (&*of("dead_letter"), 1.0),
     ];
     let unhandled = [(&*nobody("left"), 1.0), (&*nobody("dead_letter"), 1.0)];
+    let took = |outcome: &str, error: &str| {
+        let urn_and_error = format!("{URN}{error} messaging.operation.name=process");
+        format!("babelqueue.outcome={outcome} {urn_and_error}")
+    };
+    let timed = [
+        (&*took("done", ""), 2.0),
+        (&*took("discarded", ""), 1.0),
+        (&*took("retry", " error.type=handler"), 2.0),
+        (&*took("retry", " error.type=panic"), 1.0),
+        (&*took("dead_letter", " error.type=handler"), 1.0),
+    ];
+    assert_eq!(bench.metric("messaging.process.duration"), labels(timed));
+    let received = bench.metric("messaging.client.consumed.messages");
+    assert_eq!(
+        received,
+        labels([("messaging.operation.name=receive", 9.0)])
+    );
     let mut all = labels(handled);
-    assert_eq!(bench.metric("messaging.process.duration"), all);
     all.extend(labels(unhandled));
     assert_eq!(bench.metric("babelqueue.consumer.handled"), all);
     let counted = [
-        ("messaging.client.consumed.messages", 9.0),
         ("babelqueue.consumer.deletes", 5.0),
         ("babelqueue.consumer.retries", 3.0),
         ("babelqueue.consumer.releases", 3.0),
@@ -337,4 +352,7 @@ async fn levels_are_told_while_a_handler_runs() {
     let cancelled = format!("babelqueue.outcome=cancelled {URN}");
     let handled = bench.metric("babelqueue.consumer.handled");
     assert_eq!(handled, labels([(&cancelled, 1.0)]));
+    let timed = format!("{cancelled} error.type=cancelled messaging.operation.name=process");
+    let took = bench.metric("messaging.process.duration");
+    assert_eq!(took, labels([(&timed, 1.0)]));
 }

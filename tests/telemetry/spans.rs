@@ -161,10 +161,8 @@ async fn a_handler_that_is_cancelled_leaves_a_span_that_says_so() {
     consumer.run_until(soon).await.unwrap();
     let span = bench.only(PROCESS);
     assert_eq!(span.status, Status::error("cancelled"));
-    assert_eq!(
-        attribute(&span, "babelqueue.outcome").as_deref(),
-        Some("cancelled")
-    );
+    let told = attributes(&span, ["babelqueue.outcome", "error.type"]);
+    assert_eq!(told, ["cancelled", "cancelled"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -184,6 +182,27 @@ async fn a_publish_that_fails_ends_its_span_with_the_error() {
         span.status
     );
     assert_eq!(attribute(&span, "messaging.message.id"), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_publish_that_is_given_up_says_so() {
+    let bench = Bench::new();
+    let fault = bench.sqs.faults().on(Operation::SendMessage);
+    fault.delay(Duration::from_secs(60));
+    let publish = order(&[]).publish(&bench.app.publisher).into_future();
+    let second = Duration::from_secs(1);
+    tokio::time::timeout(second, publish).await.unwrap_err();
+    // Nobody ever sends this one.
+    drop(bench.app.publisher.batch().push(order(&[])));
+    let spans = bench.named(PUBLISH);
+    assert_eq!(spans.len(), 2);
+    for span in spans {
+        assert_eq!(span.status, Status::error("cancelled"));
+        assert_eq!(attribute(&span, "error.type").as_deref(), Some("cancelled"));
+    }
+    let sent = bench.metric("messaging.client.sent.messages");
+    let labels = format!("babelqueue.urn={URN} error.type=cancelled messaging.operation.name=send");
+    assert_eq!(sent, [(labels, 2.0)].into());
 }
 
 #[tokio::test(start_paused = true)]

@@ -43,6 +43,24 @@ pub(crate) fn record(message: Message) -> Record {
     }
 }
 
+/// What SQS says of a receipt handle, without the handle that it quotes: with it a message can be
+/// deleted, so that it must not go into logs.
+pub(crate) fn without_handle(text: &str) -> String {
+    let quoted = [
+        ("Value ", " for parameter ReceiptHandle"),
+        ("receipt handle \"", "\""),
+    ];
+    let cut = |(before, after): (&str, &str)| {
+        let from = text.find(before)? + before.len();
+        let to = from + text[from..].find(after)?;
+        Some([&text[..from], "…", &text[to..]].concat())
+    };
+    quoted
+        .into_iter()
+        .find_map(cut)
+        .unwrap_or_else(|| text.to_owned())
+}
+
 /// In the order of the names: the SDK's map has a random one.
 fn from_sdk(attributes: HashMap<String, MessageAttributeValue>) -> Vec<Attribute> {
     let convert = |(name, attribute): (String, MessageAttributeValue)| {
@@ -114,6 +132,29 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
+
+    #[test]
+    fn a_receipt_handle_is_taken_out_of_what_is_said_of_it() {
+        for (said, told) in [
+            (
+                "Value AQEB+a/b== for parameter ReceiptHandle is invalid. Reason: It has expired.",
+                "Value … for parameter ReceiptHandle is invalid. Reason: It has expired.",
+            ),
+            (
+                "The input receipt handle \"AQEB\" is not a valid receipt handle.",
+                "The input receipt handle \"…\" is not a valid receipt handle.",
+            ),
+            (
+                "Value 9 for parameter DelaySeconds is invalid.",
+                "Value 9 for parameter DelaySeconds is invalid.",
+            ),
+            ("for parameter ReceiptHandle", "for parameter ReceiptHandle"),
+            ("receipt handle \"", "receipt handle \""),
+            ("", ""),
+        ] {
+            assert_eq!(without_handle(said), told);
+        }
+    }
 
     #[test]
     fn c_052_an_answer_is_sorted_by_entry_and_an_id_that_was_never_sent_is_no_entry() {

@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use super::BuildError;
 use crate::envelope::LANG;
+use crate::error_text::Redact;
 use crate::pipeline::foreign::Decode;
 use crate::pipeline::{
-    Clock, Counters, DeadLetterTarget, Dispatch, ErrorHook, Handling, Next, Pipeline, Redact,
-    ReleaseDelay, Reporter, UnknownHook, Wrap,
+    Clock, Counters, DeadLetterTarget, Dispatch, ErrorHook, Handling, Next, Pipeline, ReleaseDelay,
+    Reporter, UnknownHook, Wrap,
 };
 use crate::policy::{Backoff, DeadLetterQueue, Rules, UnknownUrn, is_fifo, queue_name};
 use crate::telemetry::Telemetry;
@@ -195,8 +196,8 @@ impl Settings {
             guard: self.guard,
             unknown_hook: self.unknown_hook,
             reporter: Reporter::new(Arc::clone(&queue), self.error_hook, counters)
-                .redacting(self.redact),
-            observer: self.telemetry.observer(&queue),
+                .redacting(self.redact.clone()),
+            observer: self.telemetry.observer(&queue, self.redact.as_ref()),
             clock: Clock::new(),
             queue,
         }

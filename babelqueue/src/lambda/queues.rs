@@ -104,7 +104,8 @@ impl Queues {
             None
         });
         let queue = text.rsplit(':').next().unwrap_or_default();
-        let observer = self.settings.telemetry.observer(queue);
+        let settings = &self.settings;
+        let observer = settings.telemetry.observer(queue, settings.redact.as_ref());
         let counters = Arc::new(Counters::observed(&observer));
         Source {
             fifo: is_fifo(queue),

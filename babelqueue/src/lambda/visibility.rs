@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use aws_sdk_sqs::error::ProvideErrorMetadata as _;
-use aws_sdk_sqs::types::ChangeMessageVisibilityBatchRequestEntry;
+use aws_sdk_sqs::types::{BatchResultErrorEntry, ChangeMessageVisibilityBatchRequestEntry};
 use futures_util::StreamExt as _;
 use futures_util::stream;
 
 use super::queues::{Place, Source};
-use crate::aws::convert::sort_answer;
+use crate::aws::convert::{sort_answer, without_handle};
 use crate::fields;
 use crate::telemetry::{Handled, Settled};
 
@@ -155,7 +155,11 @@ async fn send(place: &Place, changes: &[Change]) -> Vec<Result<(), Refusal>> {
         }
         Ok(answer) => {
             let failed = answer.failed.into_iter();
-            let failed = failed.map(|entry| (entry.id, Err((entry.code, entry.message))));
+            let refusal = |entry: BatchResultErrorEntry| {
+                let message = entry.message.as_deref().map(without_handle);
+                (entry.id, Err((entry.code, message)))
+            };
+            let failed = failed.map(refusal);
             let successful = answer.successful.into_iter();
             let successful = successful.map(|entry| (entry.id, Ok(())));
             sort_answer(OPERATION, changes.len(), failed.chain(successful), || {

@@ -9,7 +9,7 @@ use futures_util::future::{join, join_all};
 use tokio::sync::{mpsc, oneshot};
 use tracing::Instrument as _;
 
-use super::failure::fenced_async;
+use super::failure::{fenced_async, short_type_name};
 use super::layers::Place;
 use super::prepared::Prepared;
 use super::process::Pipeline;
@@ -17,6 +17,7 @@ use super::processed::{Processed, Settlement};
 use crate::context::Delivery;
 use crate::fields;
 use crate::handler::{ErrorKind, HandlerError, HandlerResult, Stopped, Withheld};
+use crate::telemetry::Failure;
 
 /// A delivery that is ready to be handled, and where its result is waited for.
 struct Sitting {
@@ -164,12 +165,22 @@ impl Pipeline {
         };
         let call = fenced_async(call).instrument(span);
         let results = batch.scope(call).await;
-        results.unwrap_or_else(|panicked| {
+        let results = results.unwrap_or_else(|panicked| {
             HandlerError::of_kind(ErrorKind::Panic, panicked)
                 .repeated(messages)
                 .into_iter()
                 .map(Err)
                 .collect()
-        })
+        });
+        if let Some(Err(error)) = results.first()
+            && results.iter().all(Result::is_err)
+        {
+            batch.failed(error.kind().as_str(), || Failure {
+                exception: Some(short_type_name(error.type_name())),
+                text: self.reporter.text(error.as_error()),
+            });
+        }
+        batch.end();
+        results
     }
 }

@@ -46,7 +46,7 @@ pub(crate) use prepared::Prepared;
 pub(crate) use process::{DeadLetterTarget, Pipeline, ReleaseDelay, UnknownHook};
 pub(crate) use processed::{Ending, Processed, Settlement};
 pub(crate) use record::{DeliveryNumber, Record};
-pub(crate) use report::{ErrorHook, Redact, Reporter, Subject};
+pub(crate) use report::{ErrorHook, Reporter, Subject};
 
 pub(crate) use crate::error_text::error_text;
 

@@ -305,8 +305,7 @@ impl Pipeline {
             let kind = result
                 .as_ref()
                 .map_or_else(HandlerError::kind, |_| ErrorKind::Handler);
-            processing.failed(|| Failure {
-                kind: kind.as_str(),
+            processing.failed(kind.as_str(), || Failure {
                 exception: cause.exception,
                 text: self.reporter.text(cause.error),
             });

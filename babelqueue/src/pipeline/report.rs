@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::counters::Counters;
 use super::failure::fenced;
 use crate::envelope::Envelope;
-use crate::error_text::{chain_text, cut, error_text};
+use crate::error_text::{Redact, error_text, redacted};
 use crate::fields;
 use crate::policy::ReportKind;
 
@@ -74,9 +74,6 @@ impl fmt::Display for ErrorEvent<'_> {
     }
 }
 
-/// Takes secrets out of an error's text before it leaves the process.
-pub(crate) type Redact = Arc<dyn Fn(&str) -> String + Send + Sync>;
-
 /// The `on_error` hook.
 pub(crate) type ErrorHook = Arc<dyn Fn(&ErrorEvent<'_>) + Send + Sync>;
 
@@ -135,20 +132,7 @@ impl Reporter {
     /// The text of an error as it may leave the process: cut, and without the secrets that the
     /// hook takes out; `None` when that panicked.
     pub(crate) fn text(&self, error: &(dyn StdError + 'static)) -> Option<String> {
-        let text = chain_text(error);
-        let Some(redact) = &self.redact else {
-            return Some(cut(text));
-        };
-        match fenced(|| redact(&text)) {
-            Ok(text) => Some(cut(text)),
-            Err(panicked) => {
-                tracing::error!(
-                    { fields::QUEUE } = &*self.queue,
-                    "the redaction hook {panicked}"
-                );
-                None
-            }
-        }
+        redacted(error, self.redact.as_ref(), &self.queue)
     }
 
     #[cfg(all(test, feature = "local"))]

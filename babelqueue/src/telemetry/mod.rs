@@ -52,8 +52,6 @@ pub use on::{Conventions, Telemetry, TelemetryBuilder};
 /// A failure as telemetry tells it.
 #[cfg_attr(not(feature = "otel"), allow(dead_code))]
 pub(crate) struct Failure<'a> {
-    /// Where it arose, one of few.
-    pub(crate) kind: &'a str,
     /// The name of the error's type.
     pub(crate) exception: Option<&'a str>,
     /// Its text, cut and free of secrets; `None` when there is none to be told.

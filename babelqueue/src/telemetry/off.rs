@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use super::{Counted, Ended, Failure};
 use crate::context::Context;
+use crate::error_text::Redact;
 use crate::message::{Draft, PublishError, Published};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Telemetry {}
 
 impl Telemetry {
-    pub(crate) fn observer(&self, _queue: &str) -> Observer {
+    pub(crate) fn observer(&self, _queue: &str, _redact: Option<&Redact>) -> Observer {
         Observer {}
     }
 
@@ -127,7 +128,7 @@ impl Processing {
         work()
     }
 
-    pub(crate) fn failed<'a>(&self, _failure: impl FnOnce() -> Failure<'a>) {}
+    pub(crate) fn failed<'a>(&self, _kind: &'static str, _failure: impl FnOnce() -> Failure<'a>) {}
 
     pub(crate) fn end(self, _ended: Ended) -> Handled {
         Handled {}
@@ -141,6 +142,10 @@ impl Batch {
     pub(crate) fn scope<F>(&self, future: F) -> F {
         future
     }
+
+    pub(crate) fn failed<'a>(&self, _kind: &'static str, _failure: impl FnOnce() -> Failure<'a>) {}
+
+    pub(crate) fn end(self) {}
 
     pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
         work()

@@ -68,7 +68,9 @@ pub(super) fn assemble(
     }
     let queue: Arc<str> = queue_name(&queue_url).into();
     let settings = options.settings;
-    let observer = settings.telemetry.observer(&queue);
+    let observer = settings
+        .telemetry
+        .observer(&queue, settings.redact.as_ref());
     let counters = Arc::new(Counters::observed(&observer));
     let handling = settings.handling(dispatch);
     let dead_letter_url = config.dead_letter_url.as_deref();

@@ -183,7 +183,7 @@ impl SqsPublisherBuilder {
     }
 
     fn assemble(self, mistake: Option<BuildError>) -> SqsPublisher {
-        let observer = self.settings.telemetry.observer(self.target.name());
+        let observer = self.settings.telemetry.observer(self.target.name(), None);
         let client = client::sending(&self.client, &observer);
         SqsPublisher::from_parts(client, self.target, self.settings, observer, mistake)
     }

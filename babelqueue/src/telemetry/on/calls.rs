@@ -17,7 +17,7 @@ use super::processing::record;
 use super::scope::Scoped;
 use super::settings::Conventions;
 use super::{Failure, parent};
-use crate::error_text::error_text;
+use crate::error_text::redacted;
 
 /// The span under which a message was handled, for what is done to it later.
 #[derive(Clone, Debug, Default)]
@@ -30,16 +30,22 @@ pub(crate) struct Settled {
     context: Option<OtelContext>,
 }
 
-/// Their spans, for the span of the call.
-struct Spans(Vec<SpanContext>);
+/// Their spans, for the span of the call, which may be about messages without one, too.
+struct Spans {
+    of: Vec<SpanContext>,
+    messages: usize,
+}
 
 impl Settled {
     /// Of nothing that has a span.
     pub(crate) fn of<'a>(handled: impl Iterator<Item = &'a Handled>) -> Self {
-        let spans: Vec<_> = handled
+        let mut messages = 0;
+        let of: Vec<_> = handled
+            .inspect(|_| messages += 1)
             .filter_map(|one| one.span.as_deref().cloned())
             .collect();
-        let context = (!spans.is_empty()).then(|| OtelContext::new().with_value(Spans(spans)));
+        let context =
+            (!of.is_empty()).then(|| OtelContext::new().with_value(Spans { of, messages }));
         Self { context }
     }
 
@@ -107,6 +113,7 @@ impl Observed {
             None => parent::of_header((*header)?, None),
         };
         let messages = || call.messages.iter().filter_map(of).collect::<Vec<_>>();
+        let mut count = call.messages.len();
         let (kind, links, parent) = match (call.operation, current.get::<Spans>()) {
             ("ReceiveMessage", _) if call.messages.is_empty() && call.error.is_none() => {
                 return None;
@@ -114,16 +121,19 @@ impl Observed {
             ("ReceiveMessage", _) => ("receive", messages(), OtelContext::new()),
             ("SendMessageBatch", _) => ("send", messages(), current),
             // Of one message it is a part of its trace; of several it can only point to theirs.
-            (_, Some(Spans(spans))) => {
-                let parent = match &spans[..] {
-                    [only] => OtelContext::new().with_remote_span_context(only.clone()),
+            (_, Some(Spans { of, messages })) => {
+                count = *messages;
+                let parent = match &of[..] {
+                    [only] if count == 1 => {
+                        OtelContext::new().with_remote_span_context(only.clone())
+                    }
                     _ => OtelContext::new(),
                 };
-                ("settle", spans.clone(), parent)
+                ("settle", of.clone(), parent)
             }
             _ => return None,
         };
-        let count = i64::try_from(links.len()).unwrap_or(i64::MAX);
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
         let attributes = [
             KeyValue::new(SYSTEM, SQS_SYSTEM),
             KeyValue::new(OPERATION_TYPE, kind),
@@ -138,10 +148,9 @@ impl Observed {
             .with_links(links.into_iter().map(Link::with_context).collect());
         let context = parent.with_span(tracer.build_with_context(builder, &parent));
         if let Some((kind, error)) = call.error {
-            record(&context, || Failure {
-                kind,
+            record(&context, kind, || Failure {
                 exception: None,
-                text: Some(error_text(error)),
+                text: redacted(error, self.redact.as_ref(), self.queue.as_str()),
             });
         }
         context.span().end();

@@ -11,6 +11,7 @@ use super::attributes::{
 };
 use super::settings::{Conventions, Inner};
 use super::tallies::Tallies;
+use crate::error_text::Redact;
 
 /// Observes for one queue.
 #[derive(Clone, Default)]
@@ -22,13 +23,15 @@ pub(super) struct Observed {
     pub(super) telemetry: Arc<Inner>,
     /// Name of the queue.
     pub(super) queue: StringValue,
+    /// What takes the secrets out of what is said of calls.
+    pub(super) redact: Option<Redact>,
     /// What every metric is labelled with.
     pub(super) labels: [KeyValue; 2],
     pub(super) tallies: Tallies,
 }
 
 impl Observer {
-    pub(super) fn new(telemetry: Option<Arc<Inner>>, queue: &str) -> Self {
+    pub(super) fn new(telemetry: Option<Arc<Inner>>, queue: &str, redact: Option<&Redact>) -> Self {
         Self {
             observed: telemetry.map(|telemetry| {
                 let tellers = telemetry
@@ -43,6 +46,7 @@ impl Observer {
                 let observed = Arc::new(Observed {
                     telemetry,
                     queue,
+                    redact: redact.cloned(),
                     labels,
                     tallies: Tallies::default(),
                 });

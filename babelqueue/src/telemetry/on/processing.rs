@@ -1,6 +1,6 @@
 //! One message that is being handled: its span, and what is measured of it (SPEC §3.5).
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use opentelemetry::trace::{Link, SpanContext, SpanKind, Status, TraceContextExt as _};
@@ -38,6 +38,8 @@ struct Active {
     /// Where it is counted, if there are metrics.
     counted: Option<Arc<OfUrn>>,
     begun: Instant,
+    /// Where it failed.
+    failed: OnceLock<&'static str>,
 }
 
 impl Observer {
@@ -65,6 +67,7 @@ impl Observer {
                 observed: Arc::clone(observed),
                 counted,
                 begun: Instant::now(),
+                failed: OnceLock::new(),
             })
         });
         Processing { active }
@@ -72,7 +75,7 @@ impl Observer {
 }
 
 /// One call of a batch handler. Its messages have spans of their own; this one points to their
-/// traces, and what the handler does stands under it.
+/// traces, and what the handler does stands under it. Dropped before its end it was cancelled.
 #[must_use]
 pub(crate) struct Batch {
     context: Option<OtelContext>,
@@ -116,11 +119,26 @@ impl Batch {
             .map(|context| context.clone().attach());
         work()
     }
+
+    /// Nothing of it succeeded.
+    pub(crate) fn failed<'a>(&self, kind: &'static str, failure: impl FnOnce() -> Failure<'a>) {
+        if let Some(context) = &self.context {
+            record(context, kind, failure);
+        }
+    }
+
+    /// It has answered.
+    pub(crate) fn end(mut self) {
+        if let Some(context) = self.context.take() {
+            context.span().end();
+        }
+    }
 }
 
 impl Drop for Batch {
     fn drop(&mut self) {
         if let Some(context) = &self.context {
+            cancelled(context);
             context.span().end();
         }
     }
@@ -191,10 +209,14 @@ impl Processing {
         work()
     }
 
-    /// The attempt failed. The text is only made for somebody who sees it.
-    pub(crate) fn failed<'a>(&self, failure: impl FnOnce() -> Failure<'a>) {
-        if let Some(context) = self.context() {
-            record(context, failure);
+    /// The attempt failed: where, which is one of few, and the rest, which is only made for
+    /// somebody who sees it.
+    pub(crate) fn failed<'a>(&self, kind: &'static str, failure: impl FnOnce() -> Failure<'a>) {
+        let Some(active) = &self.active else { return };
+        // A panic of what comes after it is told by the span alone.
+        let _ = active.failed.set(kind);
+        if let Some(context) = &active.context {
+            record(context, kind, failure);
         }
     }
 
@@ -210,10 +232,9 @@ impl Processing {
 impl Drop for Processing {
     fn drop(&mut self) {
         if let Some(active) = self.active.take() {
+            let _ = active.failed.set(CANCELLED);
             if let Some(context) = &active.context {
-                context
-                    .span()
-                    .set_status(Status::error(Ended::Cancelled.as_str()));
+                cancelled(context);
             }
             active.end(Ended::Cancelled);
         }
@@ -225,10 +246,17 @@ impl Active {
         let telemetry = &self.observed.telemetry;
         if let (Some(instruments), Some(of_urn)) = (&telemetry.instruments, &self.counted) {
             self.observed.tallies.running.add(-1);
-            let counted = of_urn.ended(ended);
-            counted.tally.add(1);
+            of_urn.ended(ended).tally.add(1);
             let took = self.begun.elapsed().as_secs_f64();
-            instruments.handling.record(took, &counted.labels);
+            let labels = of_urn.timed(ended);
+            match self.failed.get() {
+                None => instruments.handling.record(took, labels),
+                Some(kind) => {
+                    let failed = KeyValue::new(ERROR_TYPE, *kind);
+                    let labels = [labels, &[failed]].concat();
+                    instruments.handling.record(took, &labels);
+                }
+            }
         }
         let Some(context) = self.context else {
             return Handled::default();
@@ -243,8 +271,18 @@ impl Active {
     }
 }
 
+/// `error.type` of what was dropped before its end.
+pub(super) const CANCELLED: &str = "cancelled";
+
+/// Tells a span that what it is about was dropped before its end.
+pub(super) fn cancelled(context: &OtelContext) {
+    let span = context.span();
+    span.set_attribute(KeyValue::new(ERROR_TYPE, CANCELLED));
+    span.set_status(Status::error(CANCELLED));
+}
+
 /// Tells a span of a failure.
-pub(super) fn record<'a>(context: &OtelContext, failure: impl FnOnce() -> Failure<'a>) {
+pub(super) fn record<'a>(context: &OtelContext, kind: &str, failure: impl FnOnce() -> Failure<'a>) {
     let span = context.span();
     if !span.is_recording() {
         return;
@@ -257,6 +295,6 @@ pub(super) fn record<'a>(context: &OtelContext, failure: impl FnOnce() -> Failur
     let text = failure.text.unwrap_or_default();
     attributes.push(KeyValue::new(EXCEPTION_MESSAGE, text.clone()));
     span.add_event(EXCEPTION, attributes);
-    span.set_attribute(KeyValue::new(ERROR_TYPE, failure.kind.to_owned()));
+    span.set_attribute(KeyValue::new(ERROR_TYPE, kind.to_owned()));
     span.set_status(Status::error(text));
 }

@@ -8,7 +8,7 @@ use opentelemetry::{Context as OtelContext, KeyValue};
 
 use super::attributes::{ERROR_TYPE, MESSAGE_ID};
 use super::observer::{About, Observed, Observer};
-use super::processing::{Carried, record};
+use super::processing::{CANCELLED, Carried, cancelled, record};
 use super::scope::Scoped;
 use super::tallies::Labelled;
 use super::urns::OTHER;
@@ -18,7 +18,8 @@ use crate::envelope::trace_context::{trace_id_of, uuid_text};
 use crate::error_text::error_text;
 use crate::message::{Draft, PublishError, Published};
 
-/// A message that is being published.
+/// A message that is being published. Dropped before its end it was given up: whether it was sent
+/// nobody knows.
 #[must_use]
 pub(crate) struct Publishing {
     context: Option<OtelContext>,
@@ -129,30 +130,47 @@ impl Publishing {
     }
 
     /// What the publish came to.
-    pub(crate) fn end(self, result: &Result<Published, PublishError>) {
-        match (&self.measured, result) {
-            (Some((_, sent)), Ok(_)) => sent.tally.add(1),
-            (Some((observed, sent)), Err(error)) => {
-                let mut labels = sent.labels.clone();
-                labels.push(KeyValue::new(ERROR_TYPE, error.kind()));
-                if let Some(instruments) = &observed.telemetry.instruments {
-                    instruments.sent.add(1, &labels);
-                }
-            }
-            (None, _) => {}
-        }
-        let Some(context) = self.context else { return };
+    pub(crate) fn end(mut self, result: &Result<Published, PublishError>) {
+        self.count(result.as_ref().err().map(PublishError::kind));
+        let Some(context) = self.context.take() else {
+            return;
+        };
         let span = context.span();
         match result {
             Ok(published) => {
                 span.set_attribute(KeyValue::new(MESSAGE_ID, published.message_id.clone()));
             }
-            Err(error) => record(&context, || Failure {
-                kind: error.kind(),
+            Err(error) => record(&context, error.kind(), || Failure {
                 exception: Some("PublishError"),
                 text: Some(error_text(error)),
             }),
         }
         span.end();
+    }
+
+    /// Counts it once.
+    fn count(&mut self, failed: Option<&'static str>) {
+        let Some((observed, sent)) = self.measured.take() else {
+            return;
+        };
+        let Some(kind) = failed else {
+            sent.tally.add(1);
+            return;
+        };
+        let mut labels = sent.labels.clone();
+        labels.push(KeyValue::new(ERROR_TYPE, kind));
+        if let Some(instruments) = &observed.telemetry.instruments {
+            instruments.sent.add(1, &labels);
+        }
+    }
+}
+
+impl Drop for Publishing {
+    fn drop(&mut self) {
+        self.count(Some(CANCELLED));
+        if let Some(context) = &self.context {
+            cancelled(context);
+            context.span().end();
+        }
     }
 }

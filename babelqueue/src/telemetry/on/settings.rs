@@ -10,6 +10,7 @@ use opentelemetry::{InstrumentationScope, global};
 
 use super::metrics::Instruments;
 use super::observer::Observer;
+use crate::error_text::Redact;
 
 /// Where spans and metrics go. Cheap to clone; the default observes nothing.
 #[derive(Clone, Default)]
@@ -59,9 +60,10 @@ impl Telemetry {
         self.inner.as_ref()?.tracer.as_ref()
     }
 
-    /// What observes the consumer or publisher of the queue with this name.
-    pub(crate) fn observer(&self, queue: &str) -> Observer {
-        Observer::new(self.inner.clone(), queue)
+    /// What observes the consumer or publisher of the queue with this name, the texts of whose
+    /// errors the hook has first.
+    pub(crate) fn observer(&self, queue: &str, redact: Option<&Redact>) -> Observer {
+        Observer::new(self.inner.clone(), queue, redact)
     }
 }
 

@@ -64,12 +64,19 @@ impl Labelled {
 pub(super) struct OfUrn {
     pub(super) labels: Vec<KeyValue>,
     ended: [Labelled; Ended::ALL.len()],
+    /// How long handlers take has one label more.
+    timed: [Vec<KeyValue>; Ended::ALL.len()],
 }
 
 impl OfUrn {
     pub(super) fn ended(&self, ended: Ended) -> &Labelled {
         // There is one for each.
         &self.ended[ended as usize]
+    }
+
+    /// The labels of its duration.
+    pub(super) fn timed(&self, ended: Ended) -> &[KeyValue] {
+        &self.timed[ended as usize]
     }
 }
 
@@ -94,7 +101,15 @@ impl Observed {
                 labels.push(KeyValue::new(OUTCOME, ended.as_str()));
                 Labelled::new(labels)
             });
-            OfUrn { labels, ended }
+            let timed = ended.each_ref().map(|ended| {
+                let process = KeyValue::new(OPERATION_NAME, "process");
+                [&ended.labels[..], &[process]].concat()
+            });
+            OfUrn {
+                labels,
+                ended,
+                timed,
+            }
         };
         self.tallies.consumed.of(urn.unwrap_or(OTHER), true, make)
     }
@@ -116,9 +131,14 @@ impl Observed {
             return;
         };
         let tallies = &self.tallies;
+        let received = self.labelled([KeyValue::new(OPERATION_NAME, "receive")]);
         for counted in Counted::ALL {
             let counter = instruments.counted(counted);
-            tallies.counted[counted as usize].tell(counter, &self.labels);
+            let labels = match counted {
+                Counted::Received => &received[..],
+                _ => &self.labels,
+            };
+            tallies.counted[counted as usize].tell(counter, labels);
         }
         tallies.in_flight.tell(&instruments.in_flight, &self.labels);
         tallies.running.tell(&instruments.running, &self.labels);
@@ -147,6 +167,10 @@ pub(super) struct Tellers(Arc<Mutex<Vec<Weak<Observed>>>>);
 impl Tellers {
     pub(super) fn add(&self, observed: &Arc<Observed>) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Perhaps nobody ever reads: those that are gone must not add up.
+        if all.len() == all.capacity() {
+            all.retain(|one| one.strong_count() > 0);
+        }
         all.push(Arc::downgrade(observed));
     }
 
@@ -168,5 +192,27 @@ impl Tellers {
 impl Instruments {
     fn counted(&self, counted: Counted) -> &Counter<u64> {
         &self.counted[counted as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Telemetry;
+    use super::Tellers;
+
+    #[test]
+    fn what_is_gone_is_forgotten_though_nobody_reads() {
+        let meters = opentelemetry::global::meter_provider();
+        let telemetry = Telemetry::builder().meter_provider(&*meters).build();
+        let kept = telemetry.observer("orders", None);
+        for _ in 0..1000 {
+            drop(telemetry.observer("orders", None));
+        }
+        let observed = kept.observed.as_ref().expect("telemetry is on");
+        let instruments = observed.telemetry.instruments.as_ref();
+        let Tellers(all) = &instruments.expect("there are meters").tellers;
+        let all = all.lock().expect("nobody panicked");
+        assert!(all.len() < 10, "{}", all.len());
+        assert_eq!(all.iter().filter(|one| one.strong_count() > 0).count(), 1);
     }
 }

@@ -20,7 +20,7 @@ use crate::pipeline::{DeadLetterMessage, Record};
 use crate::sqs::consumer::error::{RunError, SettleError};
 use crate::sqs::consumer::facts::QueueFacts;
 use crate::sqs::consumer::shared::Shared;
-use crate::sqs::convert::{record, sort_answer};
+use crate::sqs::convert::{record, sort_answer, without_handle};
 use crate::{BoxError, BoxFuture};
 
 /// Most entries of a batch call.
@@ -260,7 +260,7 @@ fn entry_results<'a>(
     let refused = |entry: &BatchResultErrorEntry| SettleError::Refused {
         operation,
         code: entry.code.clone(),
-        message: entry.message.clone().unwrap_or_default(),
+        message: without_handle(entry.message.as_deref().unwrap_or_default()),
         sender_fault: entry.sender_fault,
     };
     let failed = failed
