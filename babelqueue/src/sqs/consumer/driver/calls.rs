@@ -52,7 +52,8 @@ impl Arrival {
 }
 
 /// A call under way, as a task of its own: its answer is read on the thread that it comes in on,
-/// beside the loop, and not on the loop's. Dropping it cancels the call.
+/// beside the loop, and not on the loop's. Dropping it cancels the call. Ends with `None` when it
+/// was cancelled before it had its answer.
 #[derive(Debug)]
 pub(super) struct Call<T>(JoinHandle<T>);
 
@@ -62,24 +63,30 @@ impl<T: Send + 'static> Call<T> {
     }
 }
 
-impl<T> Future for Call<T> {
-    type Output = T;
+impl<T> Call<T> {
+    /// Cancels it, unless its answer has come already. It ends when nothing is left of it.
+    pub(super) fn cancel(&self) {
+        self.0.abort();
+    }
+}
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
-        match ready!(Pin::new(&mut self.0).poll(cx)) {
-            Ok(ended) => Poll::Ready(ended),
+impl<T> Future for Call<T> {
+    type Output = Option<T>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        Poll::Ready(match ready!(Pin::new(&mut self.0).poll(cx)) {
+            Ok(answer) => Some(answer),
             Err(error) => match error.try_into_panic() {
                 Ok(panic) => resume_unwind(panic),
-                // The runtime is going, and takes the loop along.
-                Err(_) => Poll::Pending,
+                Err(_) => None,
             },
-        }
+        })
     }
 }
 
 impl<T> Drop for Call<T> {
     fn drop(&mut self) {
-        self.0.abort();
+        self.cancel();
     }
 }
 
