@@ -14,6 +14,7 @@ use serde::Deserialize;
 
 use super::config::Config;
 use super::error::RunError;
+use crate::pipeline::fenced_async;
 
 /// The queue's own attributes, as far as they matter here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,23 +74,21 @@ pub(super) async fn read(client: &Client, config: &Config) -> Result<Option<Queu
         .attribute_names(QueueAttributeName::MaximumMessageSize)
         .attribute_names(QueueAttributeName::FifoQueue)
         .send();
-    let answer = match Box::pin(call).await {
-        Ok(answer) => answer,
-        Err(error) if is_missing_queue(&error) => {
+    let answer = match fenced_async(Box::pin(call)).await {
+        Ok(Ok(answer)) => answer,
+        Err(panicked) => {
+            tell_unreadable(config, &panicked);
+            return Ok(None);
+        }
+        Ok(Err(error)) if is_missing_queue(&error) => {
             let queue_url = config.queue_url.clone();
             return Err(RunError::QueueDoesNotExist {
                 queue_url,
                 source: error.into(),
             });
         }
-        Err(error) => {
-            let error = crate::pipeline::error_text(&error);
-            tracing::info!(
-                { fields::QUEUE_URL } = config.queue_url,
-                { fields::ERROR } = error,
-                "the queue's attributes cannot be read (sqs:GetQueueAttributes): no start-up \
-                 checks, and no heartbeat unless a visibility timeout is set"
-            );
+        Ok(Err(error)) => {
+            tell_unreadable(config, &error);
             return Ok(None);
         }
     };
@@ -105,6 +104,16 @@ pub(super) async fn read(client: &Client, config: &Config) -> Result<Option<Queu
             .is_some_and(|text| text == "true"),
         dead_letter_queue: ask_dead_letter_queue(client, config).await,
     }))
+}
+
+fn tell_unreadable(config: &Config, error: &(dyn std::error::Error + 'static)) {
+    let error = crate::pipeline::error_text(error);
+    tracing::info!(
+        { fields::QUEUE_URL } = config.queue_url,
+        { fields::ERROR } = error,
+        "the queue's attributes cannot be read (sqs:GetQueueAttributes): no start-up checks, and \
+         no heartbeat unless a visibility timeout is set"
+    );
 }
 
 fn number<T: FromStr>(
@@ -128,10 +137,10 @@ async fn ask_dead_letter_queue(client: &Client, config: &Config) -> DeadLetterFa
         .queue_url(url)
         .attribute_names(QueueAttributeName::MaximumMessageSize)
         .send();
-    match Box::pin(call).await {
-        Err(error) if is_missing_queue(&error) => DeadLetterFacts::Missing,
-        Err(_) => DeadLetterFacts::Unknown,
-        Ok(answer) => {
+    match fenced_async(Box::pin(call)).await {
+        Ok(Err(error)) if is_missing_queue(&error) => DeadLetterFacts::Missing,
+        Ok(Err(_)) | Err(_) => DeadLetterFacts::Unknown,
+        Ok(Ok(answer)) => {
             let attributes = answer.attributes.unwrap_or_default();
             number(&attributes, &QueueAttributeName::MaximumMessageSize)
                 .map_or(DeadLetterFacts::Unknown, DeadLetterFacts::Takes)
