@@ -227,12 +227,10 @@ impl Driver {
             return;
         }
         let shared = Arc::clone(&self.shared);
-        shared
-            .counters()
-            .other_calls
-            .add(facts::calls(&shared.config));
         self.calls.push(Call::start(async move {
-            Done::Facts(facts::read(&shared.clients.settle, &shared.config).await)
+            let calls = facts::calls(&shared.config);
+            let count = || shared.counters().other_calls.add(calls);
+            Done::Facts(facts::read(&shared.clients.settle, &shared.config, count).await)
         }));
     }
 
