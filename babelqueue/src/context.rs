@@ -84,6 +84,12 @@ impl Source {
             ..Self::default()
         }
     }
+
+    /// The group in which messages have an order: those of standard queues have none.
+    pub(crate) fn fifo_group(&self) -> Option<&str> {
+        let fifo = self.queue.ends_with(".fifo");
+        fifo.then(|| self.group_id.as_deref().unwrap_or_default())
+    }
 }
 
 impl Context {

@@ -1,5 +1,6 @@
 //! Event in, failures out: what is listed, what is refused, and what no invocation leaves behind.
 
+use babelqueue::idempotency::{Idempotency, MemoryStore};
 use babelqueue::lambda::{Event, EventError, Invocation};
 use babelqueue::{LambdaConsumer, prelude::*};
 use serde_json::{Value, json};
@@ -311,4 +312,32 @@ async fn a_message_that_came_twice_is_listed_once_if_either_delivery_failed() {
 async fn an_empty_event_is_answered_without_failures() {
     let consumer = consumer(&Lab::default()).build().unwrap();
     assert!(failures(&consumer, event([])).await.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_reported_after_its_handler_succeeded_is_not_a_duplicate_next_time() {
+    #[babel_handler]
+    async fn tells(task: crate::support::Task, invocation: &Invocation, State(lab): State<Lab>) {
+        lab.note(task.name);
+        if task.does == "tells" {
+            tokio::time::sleep(SECOND).await;
+            invocation.add_failed_message("a");
+        }
+    }
+    let lab = Lab::default();
+    let claims = Idempotency::claims(MemoryStore::new());
+    for guard in [claims, Idempotency::new(MemoryStore::new())] {
+        let consumer = LambdaConsumer::builder(Router::from_handlers![tells])
+            .state(lab.clone())
+            .idempotency(guard)
+            .on_end(|invocation| async move { invocation.add_failed_message("c") })
+            .build()
+            .unwrap();
+        let all = tasks(&[("a", "ok"), ("b", "tells"), ("c", "ok")]);
+        assert_eq!(failures(&consumer, all).await, ["a", "c"]);
+        lab.take();
+        let again = tasks(&[("a", "ok"), ("b", "ok"), ("c", "ok")]);
+        assert_eq!(failures(&consumer, again).await, ["c"]);
+        assert_eq!(lab.take(), ["a", "c"], "and `b` is one");
+    }
 }

@@ -329,6 +329,29 @@ async fn b24_denied_access_ends_it_for_the_container() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn b24_access_may_be_denied_to_single_entries() {
+    for code in ["AccessDenied", "AccessDeniedException"] {
+        let (capture, _guard) = Capture::begin();
+        let bench = Bench::new();
+        let consumer = bench.consumer().retry_backoff(true).build().unwrap();
+        bench.put("a", "fail");
+        bench.put("b", "fail");
+        let event = bench.receive().await;
+        let fault = bench
+            .sqs
+            .faults()
+            .on(Operation::ChangeMessageVisibilityBatch);
+        fault.fail_entries([0], code, true);
+        for _ in 0..3 {
+            assert_eq!(failures(&consumer, event.clone()).await.len(), 2);
+        }
+        assert_eq!(bench.sqs.calls().total(), 1, "{code}");
+        let denied = capture.of(Level::ERROR, "sqs:ChangeMessageVisibility");
+        assert_eq!(denied.len(), 1, "{code}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_arn_that_is_none_and_an_id_that_is_not_there_are_told() {
     let (capture, _guard) = Capture::begin();
     let bench = Bench::new();
@@ -460,6 +483,14 @@ async fn the_queues_url_is_that_of_the_sdk_in_every_region_and_partition() {
         (
             "arn:aws-us-gov:sqs:us-gov-west-1:1:q",
             "https://sqs.us-gov-west-1.amazonaws.com/1/q",
+        ),
+        (
+            "arn:aws-iso:sqs:us-iso-east-1:1:q",
+            "https://sqs.us-iso-east-1.c2s.ic.gov/1/q",
+        ),
+        (
+            "arn:aws-eusc:sqs:eusc-de-east-1:1:q",
+            "https://sqs.eusc-de-east-1.amazonaws.eu/1/q",
         ),
     ];
     for (arn, url) in rows {

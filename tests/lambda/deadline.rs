@@ -1,15 +1,17 @@
 //! The function's deadline: what is not done by then is reported, and the report gets out.
 
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use babelqueue::ReportKind;
 use babelqueue::idempotency::{Idempotency, MemoryStore};
 use babelqueue::local::Operation;
+use babelqueue::prelude::*;
+use babelqueue::{LambdaConsumer, ReportKind};
 use tokio::time::{Instant, sleep};
 
 use crate::support::{
-    Bench, Lab, SECOND, consumer, event, failures, failures_within, fifo_tasks, many_does, record,
-    tasks,
+    Bench, Lab, SECOND, Task, consumer, event, failures, failures_within, fifo_tasks, many_does,
+    record, tasks,
 };
 
 #[tokio::test(start_paused = true)]
@@ -214,4 +216,24 @@ async fn the_deadline_of_the_runtimes_context_counts() {
     assert_eq!(answer.batch_item_failures.len(), 1);
     let took = begun.elapsed();
     assert!(took > 8 * SECOND && took < 10 * SECOND, "{took:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_handler_that_blocks_its_thread_is_answered_for() {
+    #[derive(Clone)]
+    struct Gate(Arc<Mutex<mpsc::Receiver<()>>>);
+    #[babel_handler]
+    async fn blocks(_: Task, State(gate): State<Gate>) {
+        let _ = gate.0.lock().unwrap().recv();
+    }
+    let (open, gate) = mpsc::channel();
+    let consumer = LambdaConsumer::builder(Router::from_handlers![blocks])
+        .state(Gate(Arc::new(Mutex::new(gate))))
+        .build()
+        .unwrap();
+    let time = Some(Duration::from_millis(200));
+    // It ends only after the answer is there.
+    let failed = failures_within(&consumer, tasks(&[("a", "")]), time).await;
+    assert_eq!(failed, ["a"]);
+    drop(open);
 }

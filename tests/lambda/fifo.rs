@@ -2,10 +2,12 @@
 //! groups go on (SPEC §4.6).
 
 use babelqueue::LambdaConsumer;
+use babelqueue::idempotency::{Idempotency, MemoryStore};
 use serde_json::json;
+use tokio::time::sleep;
 
 use crate::support::{
-    Lab, consumer, does, event, failures, fifo_tasks, in_group, many_does, record,
+    Lab, SECOND, consumer, does, event, failures, fifo_tasks, in_group, many_does, record,
 };
 
 #[tokio::test(start_paused = true)]
@@ -155,4 +157,55 @@ async fn what_is_reported_by_its_id_fails_those_behind_it_too() {
     let event = fifo_tasks(&[("A1", "report"), ("A2", "ok"), ("B1", "ok")]);
     assert_eq!(failures(&consumer, event).await, ["A1", "A2"]);
     assert_eq!(lab.calls(), ["A1", "B1"], "its handler has failed by then");
+}
+
+/// Messages of the batch handler; the first letter of the name is the group.
+fn fifo_many(all: &[(&str, &str)]) -> babelqueue::lambda::Event {
+    event(all.iter().map(|(name, what)| {
+        let body = match *what {
+            "unreadable" => many_does(name, what).replace("\"does\"", "\"did\""),
+            what => many_does(name, what),
+        };
+        in_group(&name[..1], record("orders.fifo", name, &body))
+    }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_that_drops_out_of_a_batch_holds_its_group_back() {
+    let all = [
+        ("A1", "ok"),
+        ("A2x", "unreadable"),
+        ("B1", "ok"),
+        ("A3", "ok"),
+    ];
+    let lab = Lab::default();
+    let plain = consumer(&lab).max_attempts(1).build().unwrap();
+    assert_eq!(failures(&plain, fifo_many(&all)).await, ["A2x", "A3"]);
+    assert_eq!(lab.take(), ["[A1 B1]"]);
+    assert_eq!(lab.kinds().len(), 1, "what is held back is no failure");
+
+    let schema = r#"{"type":"object","properties":{"name":{"minLength":2}},"required":["name"]}"#;
+    let schemas = [("urn:test:many", schema)];
+    let schemas = babelqueue::schema::SchemaMap::from_json(schemas).unwrap();
+    let validating = consumer(&lab).validate_payloads(schemas).build().unwrap();
+    let all = [("A1", "ok"), ("A", "ok"), ("B1", "ok"), ("A3", "ok")];
+    assert_eq!(failures(&validating, fifo_many(&all)).await, ["A", "A3"]);
+    assert_eq!(lab.take(), ["[A1 B1]"]);
+
+    // One that another invocation is at.
+    let guard = Idempotency::claims(MemoryStore::new());
+    let guarded = consumer(&lab).idempotency(guard).build().unwrap();
+    let first = fifo_many(&[("A2", "sleep=9")]);
+    let second = async {
+        sleep(SECOND).await;
+        let all = fifo_many(&[("A1", "ok"), ("A2", "ok"), ("B1", "ok"), ("A3", "ok")]);
+        failures(&guarded, all).await
+    };
+    let both = tokio::join!(failures(&guarded, first), second);
+    assert_eq!((both.0.len(), both.1), (0, vec!["A2".into(), "A3".into()]));
+    assert_eq!(lab.take(), ["[A2]", "[A1 B1]"]);
+    // A duplicate holds nobody back.
+    let all = fifo_many(&[("A2", "ok"), ("A3", "ok")]);
+    assert!(failures(&guarded, all).await.is_empty());
+    assert_eq!(lab.take(), ["[A3]"]);
 }

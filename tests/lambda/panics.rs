@@ -7,8 +7,8 @@ use babelqueue::prelude::*;
 use babelqueue::{BoxError, Delivery, LambdaConsumer};
 
 use crate::support::{
-    Lab, OfClient, SECOND, Task, body, consumer, does, event, failures, failures_within, record,
-    tasks, with_attribute,
+    Bench, Lab, OfClient, SECOND, Task, body, consumer, does, event, failures, failures_within,
+    record, tasks, with_attribute,
 };
 
 struct Shop(String);
@@ -147,4 +147,21 @@ async fn hooks_that_panic_or_hang_do_not_hold_the_answer_up() {
     let failed = failures_within(&hangs, tasks(&[("a", "ok")]), Some(10 * SECOND)).await;
     assert_eq!(failed, ["a"]);
     assert!(begun.elapsed() < 10 * SECOND);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retry_policy_that_panics_takes_no_other_delay_along() {
+    let bench = Bench::new();
+    for what in ["later=50", "report", "later=50"] {
+        bench.put(what, what);
+    }
+    let consumer = bench
+        .consumer()
+        .release_delay(|_| panic!("no idea"))
+        .build()
+        .unwrap();
+    assert_eq!(failures(&consumer, bench.receive().await).await.len(), 3);
+    let mut changes = bench.changes();
+    changes.sort_unstable();
+    assert_eq!(changes, [30, 50, 50], "SQS's own default for the one");
 }

@@ -1,11 +1,14 @@
 //! What becomes of messages by the rules of the contract: the table of SPEC §4.11.
 
+use babelqueue::lambda::Invocation;
 use babelqueue::local::{Operation, RawMessage, Refusal};
-use babelqueue::{DeadLetterQueue, ReportKind, UnknownUrn};
+use babelqueue::prelude::*;
+use babelqueue::{LambdaConsumer, ReportKind};
 use serde_json::{Value, json};
 
 use crate::support::{
-    Bench, Lab, body, consumer, does, event, failures, fifo_tasks, record, with_attribute,
+    Bench, Lab, SECOND, Task, body, consumer, does, event, failures, fifo_tasks, many_does, record,
+    with_attribute,
 };
 
 fn dead(bench: &Bench) -> Vec<Value> {
@@ -174,6 +177,18 @@ async fn a_message_behind_a_failure_is_not_dead_lettered_before_its_turn() {
     assert_eq!(failures(&consumer, bench.receive().await).await.len(), 2);
     assert!(dead(&bench).is_empty());
     assert_eq!(bench.lab.kinds(), [ReportKind::Handler], "nor reported");
+    // Nor when one batch has both.
+    let bench = Bench::fifo();
+    let consumer = bench
+        .consumer()
+        .dead_letter_queue(DeadLetterQueue::default_name())
+        .build()
+        .unwrap();
+    for (name, what) in [("a", "fail"), ("b", "permanent")] {
+        bench.put_raw(RawMessage::new(many_does(name, what)));
+    }
+    assert_eq!(failures(&consumer, bench.receive().await).await.len(), 2);
+    assert!(dead(&bench).is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -258,4 +273,38 @@ async fn attempts_are_reconciled_with_the_records_receive_count() {
             .is_empty()
     );
     assert_eq!(lab.calls(), ["2", "0"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_handler_answers_stands_beside_its_report() {
+    #[babel_handler]
+    async fn says(task: Task, ctx: &Context, invocation: &Invocation) -> Outcome {
+        invocation.add_failed_message(&ctx.source().message_id);
+        assert_eq!(task.does, "later");
+        Outcome::retry_after(77 * SECOND)
+    }
+    let bench = Bench::new();
+    let consumer = LambdaConsumer::builder(Router::from_handlers![says])
+        .client(bench.sqs.client())
+        .build()
+        .unwrap();
+    bench.put("a", "later");
+    assert_eq!(failures(&consumer, bench.receive().await).await.len(), 1);
+    assert_eq!(bench.changes(), [77]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_in_the_dead_letter_queue_does_not_come_again_for_being_reported() {
+    for what in ["report", "report fail", "report permanent"] {
+        let bench = Bench::new();
+        let consumer = bench
+            .consumer()
+            .max_attempts(1)
+            .dead_letter_queue(DeadLetterQueue::default_name())
+            .build()
+            .unwrap();
+        bench.put("a", what);
+        let failed = failures(&consumer, bench.receive().await).await;
+        assert_eq!((failed.len(), dead(&bench).len()), (0, 1), "{what}");
+    }
 }

@@ -8,10 +8,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::error::{HandlerError, IntoHandlerError};
 use super::outcome::{HandlerResult, Outcome};
 use super::payload::{Payload, payload};
+use super::stopped::{Stopped, Withheld};
 use crate::context::{Context, Delivery};
 
 /// The messages of one call of a batch handler: all of one URN, in the order of their receipt,
-/// never none. A message whose payload does not deserialise is not among them: it fails alone.
+/// never none. A message whose payload does not deserialise is not among them: it fails alone, and
+/// on a FIFO queue holds back those behind it in its group.
 ///
 /// ```
 /// use babelqueue::prelude::*;
@@ -354,7 +356,13 @@ pub trait BatchPayload<'d>: Sized {
 impl<'d, T: Payload<'d>> BatchPayload<'d> for Batch<T> {
     fn gather(gathered: &Gathered<'d>) -> Self {
         let mut items = Vec::with_capacity(gathered.deliveries.len());
+        let mut stopped = Stopped::default();
         for (at, delivery) in gathered.deliveries.iter().enumerate() {
+            let group = delivery.context().source().fifo_group();
+            if stopped.has(group) {
+                gathered.verdicts.set(at, Err(Withheld.into()));
+                continue;
+            }
             match payload::<T>(delivery) {
                 Ok(payload) => items.push(Item {
                     payload,
@@ -364,7 +372,10 @@ impl<'d, T: Payload<'d>> BatchPayload<'d> for Batch<T> {
                         verdicts: Arc::clone(&gathered.verdicts),
                     },
                 }),
-                Err(error) => gathered.verdicts.set(at, Err(error)),
+                Err(error) => {
+                    stopped.add(group);
+                    gathered.verdicts.set(at, Err(error));
+                }
             }
         }
         Self { items }

@@ -12,6 +12,7 @@ mod outcome;
 mod payload;
 mod session;
 mod state;
+mod stopped;
 
 pub use batch::{Batch, BatchPayload, Deliveries, Input, Item, Ticket};
 #[doc(hidden)]
@@ -27,6 +28,8 @@ pub use payload::{FallbackPayload, fallback, payload};
 pub use payload::{Payload, PayloadError};
 pub use session::{FromClient, Session};
 pub use state::{FromRef, SharedState, State};
+#[cfg(feature = "sqs")]
+pub(crate) use stopped::{Stopped, Withheld};
 
 /// What is known of a handler without its state: by which the router checks and displays it.
 ///

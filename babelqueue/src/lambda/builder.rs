@@ -94,7 +94,9 @@ impl<R, S> LambdaConsumerBuilder<R, S> {
     }
 
     /// How long before the function's deadline handlers are cancelled, so that the answer gets
-    /// out: 1 s unless set, and never more than half of the time that there is (SPEC §4.8).
+    /// out: 1 s unless set, and never more than half of the time that there is (SPEC §4.8). A
+    /// handler that blocks its thread cannot be cancelled: the answer gets out without it as long
+    /// as the runtime has another worker thread, which a `current_thread` one has not.
     pub fn deadline_margin(self, margin: Duration) -> Self {
         self.with(|options| options.deadline_margin = margin)
     }

@@ -11,6 +11,10 @@ use tracing::Instrument as _;
 
 use super::builder::{Hook, LambdaConsumerBuilder, Options};
 use super::event::Event;
+#[cfg(feature = "idempotency")]
+use super::fate::{Fate, Fates};
+#[cfg(feature = "idempotency")]
+use super::prepare::Job;
 use super::queues::Queues;
 use super::retries::Retries;
 use super::run::Run;
@@ -184,7 +188,9 @@ impl Inner {
         let (mut fates, jobs) = run.finish().await;
         self.call(&self.options.on_end, "on_end", &invocation, limits)
             .await;
-        let unknown = fates.report(invocation.take_failed());
+        let unknown = fates.report(&invocation.take_failed());
+        #[cfg(feature = "idempotency")]
+        limits.bounded(self.forget(&fates, &jobs)).await;
         fates.close_groups();
         let delays = self
             .retries
@@ -197,6 +203,28 @@ impl Inner {
             }
         }
         fates.response()
+    }
+
+    /// What was reported after its handler had succeeded, by the handler of another message or by
+    /// `on_end`, must run again, and not be taken for a duplicate.
+    #[cfg(feature = "idempotency")]
+    async fn forget(&self, fates: &Fates<'_>, jobs: &[Option<Job>]) {
+        let Some(guard) = &self.options.settings.guard else {
+            return;
+        };
+        let reported = fates
+            .each()
+            .filter(|(_, _, fate)| matches!(fate, Fate::Reported(_)));
+        let ids = reported.filter_map(|(at, ..)| jobs.get(at)?.as_ref()?.remembered.as_deref());
+        let forgotten = ids.map(|id| async move {
+            if let Err(error) = guard.forget(id).await {
+                tracing::warn!(
+                    { fields::ID } = id,
+                    "the success of a message could not be forgotten: {error}"
+                );
+            }
+        });
+        futures_util::future::join_all(forgotten).await;
     }
 
     async fn call(&self, hook: &Option<Hook>, name: &str, of: &Invocation, limits: Limits) {

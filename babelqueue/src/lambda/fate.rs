@@ -16,6 +16,8 @@ pub(super) enum Fate {
     Unstarted,
     /// Done: Lambda deletes it.
     Done,
+    /// Its copy is in the dead-letter queue: done, whatever is reported of it.
+    Buried,
     /// Failed, and left to the queue's visibility timeout.
     Left,
     /// Failed by an error, a panic or the deadline; with the pause of the retry policy, if that
@@ -25,6 +27,12 @@ pub(super) enum Fate {
     Reported(RetryOptions),
     /// Failed, and to come again after a delay that somebody stated.
     Stated(WireDelay),
+}
+
+impl Fate {
+    pub(super) fn is_done(self) -> bool {
+        matches!(self, Self::Done | Self::Buried)
+    }
 }
 
 /// The fates of one event.
@@ -51,27 +59,24 @@ impl<'a> Fates<'a> {
     }
 
     /// Adds what was reported by message id. Returns the ids that are not of this event.
-    pub(super) fn report(&mut self, failed: BTreeMap<String, RetryOptions>) -> Vec<String> {
-        let mut unknown = Vec::new();
-        for (id, options) in failed {
-            let mut found = false;
-            for (fate, record) in self.fates.iter_mut().zip(self.records) {
-                if record.message_id != id {
-                    continue;
-                }
-                found = true;
-                *fate = match *fate {
-                    // What an error asked for stands where nothing more was said.
-                    Fate::Stated(delay) if options.is_none() => Fate::Stated(delay),
-                    Fate::Unstarted => Fate::Unstarted,
-                    _ => Fate::Reported(options),
-                };
-            }
-            if !found {
-                unknown.push(id);
-            }
+    pub(super) fn report(&mut self, failed: &BTreeMap<String, RetryOptions>) -> Vec<String> {
+        let mut known = HashSet::new();
+        for (fate, record) in self.fates.iter_mut().zip(self.records) {
+            let Some(options) = failed.get(&record.message_id) else {
+                continue;
+            };
+            known.insert(&record.message_id);
+            *fate = match *fate {
+                // What an error asked for stands where nothing more was said.
+                Fate::Stated(delay) if options.is_none() => Fate::Stated(delay),
+                Fate::Unstarted => Fate::Unstarted,
+                // It would come again, and its copy be there twice.
+                Fate::Buried => Fate::Buried,
+                _ => Fate::Reported(*options),
+            };
         }
-        unknown
+        let unknown = failed.keys().filter(|id| !known.contains(id));
+        unknown.cloned().collect()
     }
 
     /// On FIFO queues whatever follows a failure in its group is to come again with it, also what
@@ -86,7 +91,7 @@ impl<'a> Fates<'a> {
                 if *fate == Fate::Done {
                     *fate = Fate::Left;
                 }
-            } else if *fate != Fate::Done {
+            } else if !fate.is_done() {
                 failed.insert(group);
             }
         }
@@ -97,7 +102,7 @@ impl<'a> Fates<'a> {
         let mut seen = HashSet::new();
         let mut response = SqsBatchResponse::default();
         for (fate, record) in self.fates.iter().zip(self.records) {
-            if *fate != Fate::Done && seen.insert(&record.message_id) {
+            if !fate.is_done() && seen.insert(&record.message_id) {
                 let mut failure = BatchItemFailure::default();
                 failure.item_identifier.clone_from(&record.message_id);
                 response.batch_item_failures.push(failure);
@@ -111,7 +116,7 @@ impl<'a> Fates<'a> {
         let mut seen = HashSet::new();
         let all = self.fates.iter().zip(self.records).enumerate();
         all.map(|(at, (fate, record))| (at, record, *fate))
-            .filter(move |(_, record, fate)| *fate != Fate::Done && seen.insert(&record.message_id))
+            .filter(move |(_, record, fate)| !fate.is_done() && seen.insert(&record.message_id))
     }
 }
 
@@ -157,7 +162,7 @@ mod tests {
         fates.set(1, Fate::Left);
         fates.set(3, Fate::Left);
         let said = ["", "x", "c"].map(|id| (id.to_owned(), RetryOptions::new()));
-        assert_eq!(fates.report(said.into()), ["", "x"]);
+        assert_eq!(fates.report(&said.into()), ["", "x"]);
         assert_eq!(listed(&fates), ["c", "a"]);
         let json = serde_json::to_value(fates.response()).expect("json");
         let expected = json!({ "batchItemFailures": [
@@ -173,7 +178,7 @@ mod tests {
         let mut fates = Fates::new(event.records());
         fates.set(0, Fate::Done);
         assert_eq!(listed(&fates), ["b"]);
-        fates.report([("b".to_owned(), RetryOptions::new())].into());
+        fates.report(&[("b".to_owned(), RetryOptions::new())].into());
         assert_eq!(fates.get(1), Fate::Unstarted, "a report starts nothing");
     }
 
@@ -196,7 +201,7 @@ mod tests {
             let mut fates = Fates::new(event.records());
             (0..6).for_each(|record| fates.set(record, Fate::Done));
             fates.report(
-                ["A1", "B2"]
+                &["A1", "B2"]
                     .map(|id| (id.to_owned(), RetryOptions::new()))
                     .into(),
             );
@@ -219,7 +224,7 @@ mod tests {
         fates.set(0, Fate::Done);
         fates.set(1, Fate::Stated(WireDelay::ZERO));
         invocation.add_failed_message("b");
-        fates.report(invocation.take_failed());
+        fates.report(&invocation.take_failed());
         let all: Vec<_> = fates.each().map(|(_, _, fate)| fate).collect();
         assert_eq!(all, [Fate::Reported(last), Fate::Stated(WireDelay::ZERO)]);
     }

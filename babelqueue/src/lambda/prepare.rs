@@ -17,6 +17,9 @@ pub(super) struct Job {
     pub(super) source: Arc<Source>,
     #[cfg(feature = "idempotency")]
     pub(super) delivery: crate::pipeline::DeliveryNumber,
+    /// The id by which its success is remembered.
+    #[cfg(feature = "idempotency")]
+    pub(super) remembered: Option<String>,
     /// Until a handler has it.
     pub(super) prepared: Option<Result<Prepared, RecordError>>,
     /// Its span, for what is done to it.
@@ -42,6 +45,8 @@ pub(super) fn prepare(inner: &Inner, invocation: &Invocation, record: &EventReco
         source,
         #[cfg(feature = "idempotency")]
         delivery,
+        #[cfg(feature = "idempotency")]
+        remembered: None,
         prepared: Some(prepared),
         handled: Handled::default(),
     }

@@ -15,6 +15,7 @@ use super::visibility::{self, Change, Refused};
 use crate::fields;
 use crate::invocation::RetryOptions;
 use crate::panics::fenced;
+use crate::pipeline::FALLBACK_DELAY;
 use crate::policy::WireDelay;
 
 /// The policy, and what a consumer remembers of it over its invocations.
@@ -127,7 +128,7 @@ impl Retries {
         elapsed: Duration,
     ) -> Option<i32> {
         let options = match fate {
-            Fate::Done | Fate::Left | Fate::Unstarted => {
+            Fate::Done | Fate::Buried | Fate::Left | Fate::Unstarted => {
                 // It is a failed message all the same, at which the setting is read.
                 self.backoff();
                 return None;
@@ -186,6 +187,13 @@ fn reported(source: &Source, record: &EventRecord, options: RetryOptions) -> Wir
     let attempt = record.attempt();
     given(options.delay_seconds).unwrap_or_else(|| {
         let policy = source.pipeline.retry_delay(attempt, attempt - 1);
+        let policy = policy.unwrap_or_else(|panicked| {
+            tracing::error!(
+                { fields::MESSAGE_ID } = record.message_id,
+                "the retry policy {panicked}"
+            );
+            WireDelay::given(FALLBACK_DELAY)
+        });
         match given(options.min_delay_seconds) {
             Some(least) if least.seconds > policy.seconds => least,
             _ => policy,

@@ -157,8 +157,7 @@ impl<'a> Run<'a> {
         let mut source = None;
         let mut prepared = Vec::new();
         for record in self.calls[call].records.clone() {
-            let group = group_of(&self.records[record]);
-            if group.is_some_and(|group| self.failed_groups.contains(&group)) {
+            if self.is_behind_failure(record) {
                 continue;
             }
             let Some(job) = &mut self.jobs[record] else {
@@ -240,6 +239,11 @@ impl<'a> Run<'a> {
 
     fn settle(&mut self, record: usize, processed: Processed) {
         if let Some(job) = &mut self.jobs[record] {
+            #[cfg(feature = "idempotency")]
+            if matches!(processed.settlement, Settlement::Delete) {
+                let envelope = processed.envelope();
+                job.remembered = envelope.and_then(|read| read.meta().id().map(str::to_owned));
+            }
             job.handled = processed.handled;
             if let (Ending::Failed, Settlement::Release { .. }) =
                 (processed.ending, &processed.settlement)
@@ -255,6 +259,8 @@ impl<'a> Run<'a> {
                 stated: true,
             } => Fate::Stated(delay),
             Settlement::Release { delay, .. } => Fate::Failed(Some(delay)),
+            // It is not its turn yet.
+            Settlement::DeadLetter(_) if self.is_behind_failure(record) => Fate::Left,
             Settlement::DeadLetter(message) => {
                 self.unsent.push_back((record, *message));
                 return;
@@ -286,13 +292,13 @@ impl<'a> Run<'a> {
             }
             (_, None) => {}
         }
-        self.end(record, sent.map_or(Fate::Left, |()| Fate::Done));
+        self.end(record, sent.map_or(Fate::Left, |()| Fate::Buried));
     }
 
     /// A record of a running call has come to its end.
     fn end(&mut self, record: usize, fate: Fate) {
         self.fates.set(record, fate);
-        if fate != Fate::Done {
+        if !fate.is_done() {
             self.fail_group(record);
         }
         let call = self.call_of[record];
@@ -305,6 +311,11 @@ impl<'a> Run<'a> {
     /// Nothing of its group runs any more in this invocation.
     fn fail_group(&mut self, record: usize) {
         self.failed_groups.extend(group_of(&self.records[record]));
+    }
+
+    fn is_behind_failure(&self, record: usize) -> bool {
+        let group = group_of(&self.records[record]);
+        group.is_some_and(|group| self.failed_groups.contains(&group))
     }
 
     fn complete(&mut self, call: usize) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::BoxFuture;
 use crate::context::Delivery;
-use crate::handler::{BatchRule, Deliveries, HandlerError, HandlerResult};
+use crate::handler::{BatchRule, Deliveries, HandlerError, HandlerResult, Outcome};
 use crate::pipeline::Dispatch;
 
 /// The handler said so by the message's id.
@@ -42,7 +42,9 @@ impl Dispatch for Watched {
         let call = self.0.call(handler, delivery.clone());
         Box::pin(async move {
             let result = call.await;
-            if result.is_ok() && is_reported(&delivery) {
+            // What the answer asks for besides stands.
+            let succeeded = matches!(result, Ok(Outcome::Done | Outcome::Discard));
+            if succeeded && is_reported(&delivery) {
                 return Err(HandlerError::new(ReportedFailed));
             }
             result

@@ -2,6 +2,7 @@
 //! idempotency guard and to its own settlement; in the middle they wait for each other and share
 //! the call.
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use futures_util::future::{join, join_all};
@@ -12,10 +13,10 @@ use super::failure::fenced_async;
 use super::layers::Place;
 use super::prepared::Prepared;
 use super::process::Pipeline;
-use super::processed::Processed;
+use super::processed::{Processed, Settlement};
 use crate::context::Delivery;
 use crate::fields;
-use crate::handler::{ErrorKind, HandlerError, HandlerResult};
+use crate::handler::{ErrorKind, HandlerError, HandlerResult, Stopped, Withheld};
 
 /// A delivery that is ready to be handled, and where its result is waited for.
 struct Sitting {
@@ -55,6 +56,31 @@ impl Seat {
         }
         result.await.unwrap_or_else(|_| Err(NoResult.into()))
     }
+
+    /// Whether the place was never taken.
+    fn is_free(&self) -> bool {
+        let door = self.door.lock().unwrap_or_else(PoisonError::into_inner);
+        door.is_some()
+    }
+}
+
+/// Those who may be handled: a member that stayed away unhandled holds back what stands behind it
+/// in its FIFO group.
+fn behind_none(sitting: Vec<Sitting>, absent: BTreeMap<usize, String>) -> Vec<Sitting> {
+    let mut absent = absent.into_iter().peekable();
+    let mut stopped = Stopped::default();
+    let mut may = Vec::with_capacity(sitting.len());
+    for member in sitting {
+        while let Some((_, group)) = absent.next_if(|(at, _)| *at < member.at) {
+            stopped.add(Some(&group));
+        }
+        if stopped.has(member.delivery.context().source().fifo_group()) {
+            let _ = member.answer.send(Err(Withheld.into()));
+        } else {
+            may.push(member);
+        }
+    }
+    may
 }
 
 impl Pipeline {
@@ -66,6 +92,8 @@ impl Pipeline {
         members: Vec<Prepared>,
     ) -> Vec<Processed> {
         let (door, mut sittings) = mpsc::unbounded_channel::<Sitting>();
+        let absent = Mutex::new(BTreeMap::new());
+        let absent = &absent;
         let members: Vec<_> = members
             .into_iter()
             .enumerate()
@@ -74,7 +102,16 @@ impl Pipeline {
                     at,
                     door: Mutex::new(Some(door.clone())),
                 };
-                async move { self.handle_in(member, Place::Shared(&seat)).await }
+                let group = member.fifo_group().map(str::to_owned);
+                async move {
+                    let processed = self.handle_in(member, Place::Shared(&seat)).await;
+                    let is_done = matches!(processed.settlement, Settlement::Delete);
+                    if let (Some(group), true, false) = (group, seat.is_free(), is_done) {
+                        let mut absent = absent.lock().unwrap_or_else(PoisonError::into_inner);
+                        absent.insert(at, group);
+                    }
+                    processed
+                }
             })
             .collect();
         drop(door);
@@ -85,6 +122,9 @@ impl Pipeline {
                 sitting.push(member);
             }
             sitting.sort_by_key(|member| member.at);
+            let absent =
+                std::mem::take(&mut *absent.lock().unwrap_or_else(PoisonError::into_inner));
+            let sitting = behind_none(sitting, absent);
             let (deliveries, answers): (Vec<_>, Vec<_>) = sitting
                 .into_iter()
                 .map(|member| (member.delivery, member.answer))

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::failure::fenced;
+use super::failure::{Panicked, fenced};
 use super::process::{Cause, Pipeline, subject};
 use super::processed::{Ending, Processed, Seen, Settlement};
 use super::record::Record;
@@ -15,7 +15,7 @@ use crate::policy::{Action, Event, Pause, ReportKind, WireDelay, settle};
 
 /// The pause of a failed message whose `release_delay` panicked: SQS's own default for one that
 /// nobody settles. None at all would make a hot loop of it.
-const FALLBACK_DELAY: Duration = Duration::from_secs(30);
+pub(crate) const FALLBACK_DELAY: Duration = Duration::from_secs(30);
 
 impl Pipeline {
     /// Decides, reports, and prepares what the driver performs.
@@ -84,7 +84,7 @@ impl Pipeline {
             Pause::Given(delay) => WireDelay::given(delay),
             Pause::Policy => {
                 let n = receives.unwrap_or(attempts.saturating_add(1));
-                fenced(|| self.retry_delay(n, attempts)).unwrap_or_else(|panicked| {
+                self.retry_delay(n, attempts).unwrap_or_else(|panicked| {
                     let subject = subject(record, seen.envelope());
                     self.reporter
                         .report(ReportKind::Handler, subject, &panicked);
@@ -103,11 +103,14 @@ impl Pipeline {
         delay
     }
 
-    /// What the retry policy says after receive `n`, with so many attempts before.
-    pub(crate) fn retry_delay(&self, n: u64, attempts: u64) -> WireDelay {
+    /// What the retry policy says after receive `n`, with so many attempts before; it may be
+    /// user code.
+    pub(crate) fn retry_delay(&self, n: u64, attempts: u64) -> Result<WireDelay, Panicked> {
         match &self.release_delay {
-            Some(release_delay) => WireDelay::given(release_delay(attempts)),
-            None => WireDelay::computed(self.backoff.delay_seconds(n, fastrand::f64())),
+            Some(release_delay) => fenced(|| WireDelay::given(release_delay(attempts))),
+            None => Ok(WireDelay::computed(
+                self.backoff.delay_seconds(n, fastrand::f64()),
+            )),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::middleware::{Call, Outcomes, Work};
 use crate::context::Delivery;
 #[cfg(feature = "schema")]
 use crate::handler::Verdict;
-use crate::handler::{Deliveries, ErrorKind, HandlerError, HandlerResult};
+use crate::handler::{Deliveries, ErrorKind, HandlerError, HandlerResult, Stopped, Withheld};
 #[cfg(feature = "schema")]
 use crate::schema::{SchemaProvider, ValidationError};
 use crate::{BoxError, BoxFuture};
@@ -49,9 +49,16 @@ impl Handling {
     ) -> Vec<HandlerResult> {
         let mut valid = Vec::with_capacity(deliveries.len());
         let mut checked = Vec::with_capacity(deliveries.len());
+        let mut stopped = Stopped::default();
         for delivery in deliveries {
-            let fault = self.check(&delivery);
-            if fault.is_none() {
+            let group = delivery.context().source().fifo_group();
+            let fault = match stopped.has(group) {
+                true => Some(Withheld.into()),
+                false => self.check(&delivery),
+            };
+            if fault.is_some() {
+                stopped.add(group);
+            } else {
                 valid.push(delivery);
             }
             checked.push(fault);

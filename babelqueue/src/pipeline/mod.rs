@@ -34,6 +34,8 @@ pub(crate) use counters::Counters;
 pub(crate) use dispatch::{Bound, Dispatch};
 pub(crate) use failure::Panicked;
 pub(crate) use failure::fenced_async;
+#[cfg(feature = "lambda")]
+pub(crate) use finish::FALLBACK_DELAY;
 pub(crate) use handling::Handling;
 #[cfg(feature = "schema")]
 pub(crate) use handling::Validation;

@@ -53,6 +53,14 @@ impl Prepared {
         }
     }
 
+    /// As [`Source::fifo_group`](crate::context::Source::fifo_group).
+    pub(super) fn fifo_group(&self) -> Option<&str> {
+        match &self.looked {
+            Looked::Delivery(delivery) => delivery.context().source().fifo_group(),
+            _ => None,
+        }
+    }
+
     /// A text attribute of the message.
     pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
         match &self.looked {

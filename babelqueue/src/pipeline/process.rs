@@ -25,7 +25,7 @@ use crate::BoxFuture;
 use crate::context::{Context, Delivery};
 use crate::envelope::Envelope;
 use crate::fields;
-use crate::handler::{ErrorKind, HandlerError, HandlerResult};
+use crate::handler::{ErrorKind, HandlerError, HandlerResult, Withheld};
 use crate::policy::{Backoff, Event, HookResult, ReportKind, Rules, WireDelay};
 use crate::telemetry::{Failure, Observer, Processing};
 
@@ -245,6 +245,9 @@ impl Pipeline {
                 )
                 .await;
             match layered {
+                Layered::Answer(Err(error)) if error.downcast_ref::<Withheld>().is_some() => {
+                    self.unreported(Settlement::Leave, Ending::Unhandled, delivery)
+                }
                 Layered::Answer(result) => self.answered(record, delivery, &result, processing),
                 Layered::Duplicate => {
                     self.unreported(Settlement::Delete, Ending::Duplicate, delivery)
