@@ -216,3 +216,30 @@ async fn a_renewal_that_hangs_costs_no_message_its_lease() {
     assert_eq!(bench.lab.calls().len(), 25, "{:?}", bench.lab.calls());
     assert!(bench.left().is_empty());
 }
+
+#[tokio::test(start_paused = true)]
+async fn messages_are_kept_that_came_before_the_queues_attributes() {
+    let bench = Bench::new();
+    bench.put("t", &["sleep=100000"]);
+    let slow = bench.sqs.faults().on(Operation::GetQueueAttributes);
+    let _slow = slow.delay(SECOND);
+    // The timeout is known from the start here, and yet the checks read the attributes.
+    let consumer = bench.consumer().visibility_timeout(20 * SECOND);
+    bench.run(consumer, 50 * SECOND).await;
+    assert_eq!(bench.lab.calls(), ["t/0"]);
+    assert_eq!(beats(&bench)[..4], [10, 20, 30, 40]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outage_at_the_start_does_not_cost_the_heartbeat() {
+    let bench = Bench::new();
+    let outage = bench.sqs.faults().on(Operation::GetQueueAttributes);
+    let _outage = outage.times(12).refuse(Refusal::InternalError);
+    let consumer = bench.consumer().build().unwrap();
+    let run = tokio::spawn(consumer.run_until(tokio::time::sleep(400 * SECOND)));
+    tokio::time::sleep(200 * SECOND).await;
+    bench.put("t", &["sleep=100000"]);
+    run.await.unwrap().unwrap();
+    assert_eq!(bench.lab.calls(), ["t/0"]);
+    assert!(bench.left().is_empty());
+}

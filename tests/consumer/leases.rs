@@ -172,3 +172,24 @@ async fn the_age_of_the_oldest_message_in_flight() {
     handle.stop();
     run.await.unwrap().unwrap();
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_renewal_that_is_answered_too_late_starts_no_handler() {
+    let bench = Bench::named("orders", [("VisibilityTimeout", "2")]);
+    bench.put("first", &["sleep=2300"]);
+    bench.put("second", &["sleep=1500"]);
+    let late = bench
+        .sqs
+        .faults()
+        .on(Operation::ChangeMessageVisibilityBatch);
+    let _late = late.once().delay_response(Duration::from_millis(1200));
+    // The lease of the second was taken for lost while it waited, and is renewed no more: it would
+    // come again while its handler runs.
+    bench
+        .run(bench.consumer().concurrency(1), 20 * SECOND)
+        .await;
+    let calls = bench.lab.calls();
+    let second = calls.iter().filter(|call| call.starts_with("second"));
+    assert_eq!(second.count(), 1, "{calls:?}");
+    assert!(bench.left().is_empty());
+}

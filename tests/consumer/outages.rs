@@ -1,12 +1,17 @@
 //! SQS in trouble: nothing ends the loop, nothing is lost, nothing piles up.
 
+use std::collections::BTreeSet;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use aws_sdk_sqs::Client;
+use aws_sdk_sqs::config::interceptors::BeforeTransmitInterceptorContextRef;
 use aws_sdk_sqs::config::retry::RetryPartition;
-use babelqueue::ReportKind;
+use aws_sdk_sqs::config::{ConfigBag, Intercept, RuntimeComponents};
 use babelqueue::local::{Operation, Refusal};
+use babelqueue::prelude::DeadLetterQueue;
 use babelqueue::sqs::{HealthState, RunError};
+use babelqueue::{BoxError, ReportKind};
 use tokio::time::sleep;
 
 use crate::support::{Bench, SECOND};
@@ -327,4 +332,48 @@ async fn an_outage_elsewhere_leaves_deletes_their_retries() {
     assert_eq!(requests(Operation::DeleteMessageBatch), 3, "two retries");
     assert!(!bench.lab.kinds().contains(&ReportKind::Delete));
     assert!(bench.left().is_empty());
+}
+
+/// Panics once in each operation's first attempt.
+#[derive(Debug, Default)]
+struct Panics(Mutex<BTreeSet<String>>);
+
+impl Intercept for Panics {
+    fn name(&self) -> &'static str {
+        "panics"
+    }
+
+    fn read_before_transmit(
+        &self,
+        context: &BeforeTransmitInterceptorContextRef<'_>,
+        _: &RuntimeComponents,
+        _: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        let target = context.request().headers().get("x-amz-target").unwrap();
+        let first = self.0.lock().unwrap().insert(target.to_owned());
+        assert!(!first, "{target} panicked");
+        Ok(())
+    }
+}
+
+/// Credentials providers, interceptors and HTTP clients are the user's code, too.
+#[tokio::test(start_paused = true)]
+async fn a_panic_inside_of_the_client_is_a_failed_call() {
+    let bench = Bench::new();
+    bench.put("good", &["ok"]);
+    bench.put("bad", &["fail", "ok"]);
+    bench.put("dead", &["permanent"]);
+    let config = bench.sqs.client().config().to_builder();
+    let client = Client::from_conf(config.interceptor(Panics::default()).build());
+    let consumer = bench
+        .consumer_of(client)
+        .dead_letter_queue(DeadLetterQueue::default_name());
+    bench.run(consumer, 100 * SECOND).await;
+    assert!(bench.left().is_empty());
+    assert_eq!(bench.dead().len(), 1);
+    let kinds: BTreeSet<_> = bench.lab.kinds().into_iter().map(|k| k.as_str()).collect();
+    assert_eq!(
+        kinds.into_iter().collect::<Vec<_>>(),
+        ["dead_letter", "delete", "handler", "receive", "release"]
+    );
 }

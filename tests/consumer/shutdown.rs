@@ -258,3 +258,16 @@ async fn stopping_a_fifo_consumer_keeps_the_order() {
     assert_eq!(bench.lab.calls(), ["A1/0", "A1/1", "A2/1", "A3/1"]);
     assert!(bench.left().is_empty() && bench.lab.kinds().len() == 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_is_there_when_the_polls_are_dropped_goes_back_at_once() {
+    let bench = Bench::new();
+    let delayed = bench.sqs.faults().on(Operation::ReceiveMessage);
+    let _delayed = delayed.delay_response(SECOND);
+    bench.put("t", &["ok"]);
+    // The answer and the stop come in the same instant.
+    let consumer = bench.consumer().shutdown_linger(Duration::ZERO);
+    bench.run(consumer, SECOND).await;
+    assert_eq!(bench.lab.calls(), [""; 0]);
+    assert_eq!(bench.sqs.snapshot("orders").visible.len(), 1);
+}

@@ -7,13 +7,15 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use aws_sdk_sqs::Client;
-use aws_sdk_sqs::error::SdkError;
+use aws_sdk_sqs::error::{ProvideErrorMetadata as _, SdkError};
 use aws_sdk_sqs::operation::get_queue_attributes::GetQueueAttributesError;
 use aws_sdk_sqs::types::QueueAttributeName;
 use serde::Deserialize;
 
 use super::config::Config;
 use super::error::RunError;
+use crate::BoxError;
+use crate::pipeline::fenced_async;
 
 /// The queue's own attributes, as far as they matter here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,6 +55,17 @@ enum Count {
     Text(String),
 }
 
+/// Why the attributes were not read.
+enum Unread {
+    Missing(BoxError),
+    Denied(BoxError),
+    Failed(BoxError),
+}
+
+/// The pause after the first failed try; it doubles.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
 /// Whether the attributes must be read at all.
 pub(super) fn are_needed(config: &Config) -> bool {
     config.startup_checks || (config.heartbeat && config.visibility_seconds.is_none())
@@ -63,8 +76,37 @@ pub(super) fn calls(config: &Config) -> usize {
     1 + usize::from(config.startup_checks && config.dead_letter_url.is_some())
 }
 
-/// Reads the attributes. `Ok(None)` when they cannot be read, which is told once.
-pub(super) async fn read(client: &Client, config: &Config) -> Result<Option<QueueFacts>, RunError> {
+/// Reads the attributes. `Ok(None)` when they cannot be read for good, which is told. A failure
+/// that may pass is tried again for as long as it takes, because without the timeout there is no
+/// heartbeat; `count` is told of each try.
+pub(super) async fn read(
+    client: &Client,
+    config: &Config,
+    count: impl Fn(),
+) -> Result<Option<QueueFacts>, RunError> {
+    let mut pause = FIRST_PAUSE;
+    loop {
+        count();
+        let error = match read_once(client, config).await {
+            Ok(facts) => return Ok(Some(facts)),
+            Err(error) => error,
+        };
+        if let Unread::Missing(source) = error {
+            let queue_url = config.queue_url.clone();
+            return Err(RunError::QueueDoesNotExist { queue_url, source });
+        }
+        if pause == FIRST_PAUSE {
+            tell_unreadable(config, &error);
+        }
+        if matches!(error, Unread::Denied(_)) {
+            return Ok(None);
+        }
+        tokio::time::sleep(pause).await;
+        pause = LONGEST_PAUSE.min(pause * 2);
+    }
+}
+
+async fn read_once(client: &Client, config: &Config) -> Result<QueueFacts, Unread> {
     let call = client
         .get_queue_attributes()
         .queue_url(&config.queue_url)
@@ -73,29 +115,16 @@ pub(super) async fn read(client: &Client, config: &Config) -> Result<Option<Queu
         .attribute_names(QueueAttributeName::MaximumMessageSize)
         .attribute_names(QueueAttributeName::FifoQueue)
         .send();
-    let answer = match Box::pin(call).await {
-        Ok(answer) => answer,
-        Err(error) if is_missing_queue(&error) => {
-            let queue_url = config.queue_url.clone();
-            return Err(RunError::QueueDoesNotExist {
-                queue_url,
-                source: error.into(),
-            });
-        }
-        Err(error) => {
-            let error = crate::pipeline::error_text(&error);
-            tracing::info!(
-                { fields::QUEUE_URL } = config.queue_url,
-                { fields::ERROR } = error,
-                "the queue's attributes cannot be read (sqs:GetQueueAttributes): no start-up \
-                 checks, and no heartbeat unless a visibility timeout is set"
-            );
-            return Ok(None);
-        }
+    let answer = match fenced_async(Box::pin(call)).await {
+        Ok(Ok(answer)) => answer,
+        Err(panicked) => return Err(Unread::Failed(panicked.into())),
+        Ok(Err(error)) if is_missing_queue(&error) => return Err(Unread::Missing(error.into())),
+        Ok(Err(error)) if is_denied(&error) => return Err(Unread::Denied(error.into())),
+        Ok(Err(error)) => return Err(Unread::Failed(error.into())),
     };
     let attributes = answer.attributes.unwrap_or_default();
     let policy = attributes.get(&QueueAttributeName::RedrivePolicy);
-    Ok(Some(QueueFacts {
+    Ok(QueueFacts {
         visibility_timeout: number(&attributes, &QueueAttributeName::VisibilityTimeout)
             .map(Duration::from_secs),
         max_receive_count: policy.and_then(|json| max_receive_count(json)),
@@ -104,7 +133,18 @@ pub(super) async fn read(client: &Client, config: &Config) -> Result<Option<Queu
             .get(&QueueAttributeName::FifoQueue)
             .is_some_and(|text| text == "true"),
         dead_letter_queue: ask_dead_letter_queue(client, config).await,
-    }))
+    })
+}
+
+fn tell_unreadable(config: &Config, error: &Unread) {
+    let (Unread::Missing(source) | Unread::Denied(source) | Unread::Failed(source)) = error;
+    let error = crate::pipeline::error_text(&**source);
+    tracing::info!(
+        { fields::QUEUE_URL } = config.queue_url,
+        { fields::ERROR } = error,
+        "the queue's attributes cannot be read (sqs:GetQueueAttributes): until they are, no \
+         start-up checks, and no heartbeat unless a visibility timeout is set"
+    );
 }
 
 fn number<T: FromStr>(
@@ -128,10 +168,10 @@ async fn ask_dead_letter_queue(client: &Client, config: &Config) -> DeadLetterFa
         .queue_url(url)
         .attribute_names(QueueAttributeName::MaximumMessageSize)
         .send();
-    match Box::pin(call).await {
-        Err(error) if is_missing_queue(&error) => DeadLetterFacts::Missing,
-        Err(_) => DeadLetterFacts::Unknown,
-        Ok(answer) => {
+    match fenced_async(Box::pin(call)).await {
+        Ok(Err(error)) if is_missing_queue(&error) => DeadLetterFacts::Missing,
+        Ok(Err(_)) | Err(_) => DeadLetterFacts::Unknown,
+        Ok(Ok(answer)) => {
             let attributes = answer.attributes.unwrap_or_default();
             number(&attributes, &QueueAttributeName::MaximumMessageSize)
                 .map_or(DeadLetterFacts::Unknown, DeadLetterFacts::Takes)
@@ -151,6 +191,13 @@ fn is_missing_queue(error: &SdkError<GetQueueAttributesError>) -> bool {
     error
         .as_service_error()
         .is_some_and(GetQueueAttributesError::is_queue_does_not_exist)
+}
+
+/// Whether it will fail again until somebody changes the policies.
+fn is_denied(error: &SdkError<GetQueueAttributesError>) -> bool {
+    error
+        .code()
+        .is_some_and(|code| code.contains("AccessDenied"))
 }
 
 /// What to warn about at the start, at most one line for each misfit. Pure.

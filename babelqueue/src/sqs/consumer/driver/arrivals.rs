@@ -225,8 +225,9 @@ impl Driver {
     /// is known. One that may not is settled.
     pub(super) fn may_start(&mut self, key: Key, now: Instant) -> Option<Option<Duration>> {
         let flight = self.flights.get_mut(key)?;
-        if flight.lease.is_some_and(|until| until <= now) {
-            // SQS may have given it to somebody else by now.
+        if flight.hold.is_lost() || flight.lease.is_some_and(|until| until <= now) {
+            // SQS may have given it to somebody else by now. One that was lost is lost for good: it
+            // is renewed no more.
             tracing::warn!(
                 { fields::MESSAGE_ID } = flight.message_id,
                 "the message expired while it waited"

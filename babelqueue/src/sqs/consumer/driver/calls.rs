@@ -1,5 +1,6 @@
 //! The SQS calls of the loop, each a boxed future that ends in a value: the SDK's own futures are
-//! large, and are boxed once per call.
+//! large, and are boxed once per call. A panic inside of the client, whose credentials and
+//! interceptors are the user's code, is an error of the call.
 
 use std::panic::resume_unwind;
 use std::pin::Pin;
@@ -16,7 +17,7 @@ use tokio::time::Instant;
 
 use super::flights::Key;
 use crate::aws::calls::bury;
-use crate::pipeline::{DeadLetterMessage, Record};
+use crate::pipeline::{DeadLetterMessage, Record, fenced_async};
 use crate::sqs::consumer::error::{RunError, SettleError};
 use crate::sqs::consumer::facts::QueueFacts;
 use crate::sqs::consumer::shared::Shared;
@@ -52,7 +53,8 @@ impl Arrival {
 }
 
 /// A call under way, as a task of its own: its answer is read on the thread that it comes in on,
-/// beside the loop, and not on the loop's. Dropping it cancels the call.
+/// beside the loop, and not on the loop's. Dropping it cancels the call. Ends with `None` when it
+/// was cancelled before it had its answer.
 #[derive(Debug)]
 pub(super) struct Call<T>(JoinHandle<T>);
 
@@ -62,24 +64,30 @@ impl<T: Send + 'static> Call<T> {
     }
 }
 
-impl<T> Future for Call<T> {
-    type Output = T;
+impl<T> Call<T> {
+    /// Cancels it, unless its answer has come already. It ends when nothing is left of it.
+    pub(super) fn cancel(&self) {
+        self.0.abort();
+    }
+}
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
-        match ready!(Pin::new(&mut self.0).poll(cx)) {
-            Ok(ended) => Poll::Ready(ended),
+impl<T> Future for Call<T> {
+    type Output = Option<T>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        Poll::Ready(match ready!(Pin::new(&mut self.0).poll(cx)) {
+            Ok(answer) => Some(answer),
             Err(error) => match error.try_into_panic() {
                 Ok(panic) => resume_unwind(panic),
-                // The runtime is going, and takes the loop along.
-                Err(_) => Poll::Pending,
+                Err(_) => None,
             },
-        }
+        })
     }
 }
 
 impl<T> Drop for Call<T> {
     fn drop(&mut self) {
-        self.0.abort();
+        self.cancel();
     }
 }
 
@@ -128,7 +136,7 @@ pub(super) fn receive(
             MessageSystemAttributeName::SentTimestamp,
             MessageSystemAttributeName::ApproximateFirstReceiveTimestamp,
         ];
-        let answer = shared
+        let call = shared
             .clients
             .receive
             .receive_message()
@@ -138,14 +146,17 @@ pub(super) fn receive(
             .set_visibility_timeout(config.visibility_seconds)
             .set_message_system_attribute_names(Some(names.into()))
             .message_attribute_names("All")
-            .send()
-            .await;
-        let result = match answer {
-            Ok(answer) => {
+            .send();
+        let result = match fenced_async(call).await {
+            Ok(Ok(answer)) => {
                 let messages = answer.messages.unwrap_or_default();
                 Ok(messages.into_iter().map(Arrival::of).collect())
             }
-            Err(error) => Err(ReceiveError {
+            Err(panicked) => Err(ReceiveError {
+                queue_is_missing: false,
+                source: panicked.into(),
+            }),
+            Ok(Err(error)) => Err(ReceiveError {
                 queue_is_missing: error
                     .as_service_error()
                     .is_some_and(|error| error.is_queue_does_not_exist()),
@@ -178,12 +189,13 @@ pub(super) fn delete(shared: Arc<Shared>, entries: Vec<(Key, String)>) -> BoxFut
                 let call = call
                     .queue_url(&shared.config.queue_url)
                     .set_entries(Some(entries));
-                match call.send().await {
-                    Ok(answer) => {
+                match fenced_async(call.send()).await {
+                    Ok(Ok(answer)) => {
                         let ids = answer.successful().iter().map(|entry| entry.id.as_str());
                         entry_results(OPERATION, keys.len(), ids, answer.failed())
                     }
-                    Err(error) => all_failed(OPERATION, keys.len(), error),
+                    Ok(Err(error)) => all_failed(OPERATION, keys.len(), error),
+                    Err(panicked) => all_failed(OPERATION, keys.len(), panicked),
                 }
             }
         };
@@ -213,12 +225,13 @@ pub(super) async fn change_visibility(
             let call = call
                 .queue_url(&shared.config.queue_url)
                 .set_entries(Some(entries));
-            match call.send().await {
-                Ok(answer) => {
+            match fenced_async(call.send()).await {
+                Ok(Ok(answer)) => {
                     let ids = answer.successful().iter().map(|entry| entry.id.as_str());
                     entry_results(OPERATION, changes.len(), ids, answer.failed())
                 }
-                Err(error) => all_failed(OPERATION, changes.len(), error),
+                Ok(Err(error)) => all_failed(OPERATION, changes.len(), error),
+                Err(panicked) => all_failed(OPERATION, changes.len(), panicked),
             }
         }
     };
@@ -246,7 +259,8 @@ pub(super) fn send(
 ) -> BoxFuture<'static, Done> {
     Box::pin(async move {
         let url = shared.config.dead_letter_url.clone();
-        Done::Sent(key, bury(&shared.clients.settle, url, message).await)
+        let sent = fenced_async(bury(&shared.clients.settle, url, message)).await;
+        Done::Sent(key, sent.unwrap_or_else(|panicked| Err(panicked.into())))
     })
 }
 

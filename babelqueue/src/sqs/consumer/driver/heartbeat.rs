@@ -52,11 +52,14 @@ impl Heartbeat {
         }
     }
 
-    /// Begins with those that were received before the timeout was known.
+    /// Takes over those that were received before: it begins with them where the timeout was not
+    /// known, and else goes on with what was planned.
     pub(super) fn adopt(&mut self, flights: &mut Flights) {
         for (_, flight) in flights.iter_mut() {
-            if flight.stage != Stage::Settling && flight.lease.is_none() {
-                self.watch(flight);
+            match (flight.stage, flight.lease) {
+                (Stage::Settling, _) => {}
+                (_, None) => self.watch(flight),
+                (_, Some(_)) => self.look_again(flight),
             }
         }
     }

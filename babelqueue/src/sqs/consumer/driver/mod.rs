@@ -160,8 +160,10 @@ impl Driver {
                     // ready to end go first, and are settled in one go.
                     tokio::task::yield_now().await;
                 }
-                Some(done) = self.calls.next() => self.on_done(done),
-                Some(received) = self.receives.next() => self.on_received(received),
+                Some(done) = self.calls.next() => done.into_iter().for_each(|done| self.on_done(done)),
+                Some(received) = self.receives.next() => {
+                    received.into_iter().for_each(|received| self.on_received(received));
+                }
                 Some(()) = self.discards.next() => {}
                 () = self.permits.ready() => {}
                 () = &mut timer, if wake.is_some() => {}
@@ -225,12 +227,10 @@ impl Driver {
             return;
         }
         let shared = Arc::clone(&self.shared);
-        shared
-            .counters()
-            .other_calls
-            .add(facts::calls(&shared.config));
         self.calls.push(Call::start(async move {
-            Done::Facts(facts::read(&shared.clients.settle, &shared.config).await)
+            let calls = facts::calls(&shared.config);
+            let count = || shared.counters().other_calls.add(calls);
+            Done::Facts(facts::read(&shared.clients.settle, &shared.config, count).await)
         }));
     }
 

@@ -7,6 +7,7 @@ use std::pin::Pin;
 use tokio::time::Instant;
 
 use super::Driver;
+use super::calls::Call;
 use super::flights::{self, Key};
 use crate::BoxFuture;
 use crate::fields;
@@ -120,9 +121,8 @@ impl Driver {
         };
         if stopping.linger_until.is_some_and(|until| until <= now) {
             stopping.linger_until = None;
-            // Side by side: dropping the set drops them all.
-            self.receives.clear();
-            self.polls.dropped();
+            // Side by side. What has an answer already still brings it.
+            self.receives.iter().for_each(Call::cancel);
         }
         if stopping.grace_until.is_some_and(|until| until <= now) {
             stopping.grace_until = None;
@@ -139,6 +139,7 @@ impl Driver {
         if let Some(stopping) = &mut self.stopping
             && self.receives.is_empty()
         {
+            self.polls.dropped();
             let held = std::mem::take(&mut stopping.held);
             self.release_in_order(held, WireDelay::ZERO);
         }
