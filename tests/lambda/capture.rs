@@ -40,6 +40,8 @@ impl Visit for Fields {
 impl Capture {
     /// Captures what this thread logs, as long as the guard lives.
     pub fn begin() -> (Self, DefaultGuard) {
+        // Threads that log nowhere would else be asked whether a line is wanted at all, for everybody.
+        let _ = tracing::subscriber::set_global_default(Registry::default());
         let capture = Self::default();
         let subscriber = Registry::default().with(capture.clone());
         (capture, tracing::subscriber::set_default(subscriber))

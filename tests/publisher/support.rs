@@ -71,6 +71,8 @@ struct Lines(Arc<Mutex<Vec<String>>>);
 
 impl Logged {
     pub fn new() -> Self {
+        // Threads that log nowhere would else be asked whether a line is wanted at all, for everybody.
+        let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry());
         let lines = Lines::default();
         let guard = tracing::subscriber::set_default(lines.clone());
         Self {

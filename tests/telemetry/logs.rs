@@ -66,6 +66,8 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Log {
 
 impl Log {
     fn start() -> (Self, DefaultGuard) {
+        // Threads that log nowhere would else be asked whether a line is wanted at all, for everybody.
+        let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry());
         let log = Self::default();
         let subscriber = tracing_subscriber::registry().with(log.clone());
         (log, tracing::subscriber::set_default(subscriber))
