@@ -33,7 +33,7 @@ use babelqueue::local::{LocalServer, LocalSqs, Operation, RawMessage};
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep};
 
-use self::measure::{finish, runtime};
+use self::measure::{best, finish, runtime};
 use self::work::body;
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
@@ -151,14 +151,6 @@ async fn compare() -> Result<()> {
     }
     memory(&bench).await?;
     slow_ones().await
-}
-
-/// The best throughput, and the least processor time: whatever else the machine does only adds to a
-/// run.
-fn best(runs: Vec<(f64, f64)>) -> (f64, f64) {
-    let rates = runs.iter().map(|run| run.0);
-    let cpu = runs.iter().map(|run| run.1);
-    (rates.fold(0.0, f64::max), cpu.fold(f64::INFINITY, f64::min))
 }
 
 /// A build without telemetry, one with it and none given, and one that measures for nobody.

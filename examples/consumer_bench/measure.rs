@@ -43,6 +43,14 @@ pub(crate) async fn finish(mut child: Child) -> Result<Vec<f64>> {
     Ok(numbers.collect::<std::result::Result<_, _>>()?)
 }
 
+/// The best throughput, and the least processor time: whatever else the machine does only adds to a
+/// run.
+pub(crate) fn best(runs: Vec<(f64, f64)>) -> (f64, f64) {
+    let rates = runs.iter().map(|run| run.0);
+    let cpu = runs.iter().map(|run| run.1);
+    (rates.fold(0.0, f64::max), cpu.fold(f64::INFINITY, f64::min))
+}
+
 /// Processor time of all threads that live, in nanoseconds.
 pub(crate) fn cpu() -> Result<Duration> {
     // The kernel adds up a running thread's time now and then, and whenever it yields.

@@ -23,7 +23,7 @@ use std::process::Stdio;
 use babelqueue::local::{LocalServer, LocalSqs, Operation};
 use tokio::process::Command;
 
-use self::measure::{finish, runtime};
+use self::measure::{best, finish, runtime};
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -81,14 +81,6 @@ impl Bench {
             .spawn()?;
         finish(child).await
     }
-}
-
-/// The best throughput, and the least processor time: whatever else the machine does only adds to a
-/// run.
-fn best(runs: Vec<(f64, f64)>) -> (f64, f64) {
-    let rates = runs.iter().map(|run| run.0);
-    let cpu = runs.iter().map(|run| run.1);
-    (rates.fold(0.0, f64::max), cpu.fold(f64::INFINITY, f64::min))
 }
 
 async fn compare() -> Result<()> {

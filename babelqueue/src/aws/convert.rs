@@ -101,6 +101,18 @@ pub(crate) fn to_sdk(
     Ok(Some(converted).filter(|converted| !converted.is_empty()))
 }
 
+/// Most entries of a batch call.
+pub(crate) const BATCH: usize = 10;
+
+/// As many at a time as a batch call takes, in their order.
+pub(crate) fn batches<T>(entries: Vec<T>) -> impl Iterator<Item = Vec<T>> {
+    let mut entries = entries.into_iter();
+    std::iter::from_fn(move || {
+        let batch: Vec<_> = entries.by_ref().take(BATCH).collect();
+        (!batch.is_empty()).then_some(batch)
+    })
+}
+
 /// Sorts the answer of a batch call whose entries were numbered from 0, given as what its two
 /// lists say of each id; `none` for an entry that stands in neither. An id that was never sent
 /// is logged.

@@ -2,7 +2,6 @@
 //! the client's endpoint, whatever host the queue URL names, so that a mismatch would surface as
 //! "queue does not exist" somewhere else, or worse, as another queue of the same name.
 
-use crate::fields;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use aws_sdk_sqs::Client;
@@ -19,6 +18,7 @@ use aws_smithy_runtime_api::client::result::ConnectorError;
 use futures_util::FutureExt as _;
 
 use super::calls;
+use crate::fields;
 
 /// A queue URL that does not go with the client.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

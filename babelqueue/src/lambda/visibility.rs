@@ -10,12 +10,9 @@ use futures_util::StreamExt as _;
 use futures_util::stream;
 
 use super::queues::{Place, Source};
-use crate::aws::convert::{sort_answer, without_handle};
+use crate::aws::convert::{batches, sort_answer, without_handle};
 use crate::fields;
 use crate::telemetry::{Handled, Settled};
-
-/// Most entries of a call.
-const BATCH: usize = 10;
 
 const OPERATION: &str = "ChangeMessageVisibilityBatch";
 
@@ -68,6 +65,7 @@ pub(super) async fn apply(changes: Vec<Change>, mut refused: Vec<Refused>, denie
     }
     let mut calls = Vec::new();
     for (source, changes) in &mut by_source {
+        let changes = std::mem::take(changes);
         let Some(place) = source.place().await else {
             let refuse =
                 |change: &Change| Refused::new(&change.message_id, "InvalidEventSourceARN");
@@ -75,11 +73,7 @@ pub(super) async fn apply(changes: Vec<Change>, mut refused: Vec<Refused>, denie
             source.counters.left.add(changes.len());
             continue;
         };
-        let mut changes = changes.drain(..).peekable();
-        while changes.peek().is_some() {
-            let chunk: Vec<_> = changes.by_ref().take(BATCH).collect();
-            calls.push(call(place, chunk, denied));
-        }
+        calls.extend(batches(changes).map(|batch| call(place, batch, denied)));
     }
     let mut applied = Vec::new();
     let mut results = stream::iter(calls).buffer_unordered(CALLS);

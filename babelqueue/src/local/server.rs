@@ -1,7 +1,6 @@
 //! The loopback transport: an HTTP/1.1 server for clients in other processes and
 //! languages. It binds only where it is told.
 
-use crate::fields;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,6 +20,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use super::engine::error::Kind;
 use super::protocol::operation::Operation;
 use super::service::{Answer, Broken, CONTENT_TYPE, Request, Service, no_json_protocol, refusal};
+use crate::fields;
 
 /// The longest request that is read: a batch of 1 MiB whose every character is escaped.
 const MAX_REQUEST: usize = 16 << 20;

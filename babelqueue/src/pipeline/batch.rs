@@ -9,7 +9,7 @@ use futures_util::future::{join, join_all};
 use tokio::sync::{mpsc, oneshot};
 use tracing::Instrument as _;
 
-use super::failure::{fenced_async, short_type_name};
+use super::failure::short_type_name;
 use super::layers::Place;
 use super::prepared::Prepared;
 use super::process::Pipeline;
@@ -17,6 +17,7 @@ use super::processed::{Processed, Settlement};
 use crate::context::Delivery;
 use crate::fields;
 use crate::handler::{ErrorKind, HandlerError, HandlerResult, Stopped, Withheld};
+use crate::panics::fenced_async;
 use crate::telemetry::Failure;
 
 /// A delivery that is ready to be handled, and where its result is waited for.

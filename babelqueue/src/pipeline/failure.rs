@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use crate::handler::{HandlerResult, Outcome};
-pub(crate) use crate::panics::{Panicked, fenced, fenced_async};
 
 /// The message was rejected undecoded.
 #[derive(Debug, thiserror::Error)]

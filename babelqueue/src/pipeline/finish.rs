@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use super::failure::{Panicked, fenced};
 use super::process::{Cause, Pipeline, subject};
 use super::processed::{Ending, Processed, Seen, Settlement};
 use super::record::Record;
@@ -11,6 +10,7 @@ use super::report::Subject;
 use crate::envelope::Envelope;
 use crate::fields;
 use crate::handler::Outcome;
+use crate::panics::{Panicked, fenced};
 use crate::policy::{Action, Event, Pause, ReportKind, WireDelay, settle};
 
 /// The pause of a failed message whose `release_delay` panicked: SQS's own default for one that

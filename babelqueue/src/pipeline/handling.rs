@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::dispatch::Dispatch;
-use super::failure::{TimedOut, UnknownUrnError, fenced_async};
+use super::failure::{TimedOut, UnknownUrnError};
 use super::middleware::{Call, Outcomes, Work};
 use crate::context::Delivery;
 #[cfg(feature = "schema")]
 use crate::handler::Verdict;
 use crate::handler::{Deliveries, ErrorKind, HandlerError, HandlerResult, Stopped, Withheld};
+use crate::panics::fenced_async;
 #[cfg(feature = "schema")]
 use crate::schema::{SchemaProvider, ValidationError};
 use crate::{BoxError, BoxFuture};

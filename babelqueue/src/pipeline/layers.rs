@@ -5,11 +5,11 @@
 use std::time::Duration;
 
 use super::batch::Seat;
-use super::failure::fenced_async;
 use super::process::{Pipeline, subject};
 use super::record::Record;
 use crate::context::Delivery;
 use crate::handler::{ErrorKind, HandlerError, HandlerResult};
+use crate::panics::fenced_async;
 #[cfg(feature = "idempotency")]
 use crate::{
     handler::Outcome,

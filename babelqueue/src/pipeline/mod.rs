@@ -32,8 +32,6 @@ pub(crate) use clock::Clock;
 pub(crate) use copy::DeadLetterMessage;
 pub(crate) use counters::Counters;
 pub(crate) use dispatch::{Bound, Dispatch};
-pub(crate) use failure::Panicked;
-pub(crate) use failure::fenced_async;
 #[cfg(feature = "lambda")]
 pub(crate) use finish::FALLBACK_DELAY;
 pub(crate) use handling::Handling;

@@ -10,7 +10,6 @@ use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 
 use super::attribute::Attribute;
-use super::failure::fenced_async;
 use super::intake::{Opened, open};
 use super::layers::Place;
 use super::process::{Cause, Pipeline};
@@ -20,6 +19,7 @@ use crate::BoxFuture;
 use crate::envelope::{DeadLetter, poison_record};
 use crate::error_text::chain_text;
 use crate::fields;
+use crate::panics::fenced_async;
 use crate::payload_store::{
     EXTENDED_SIZE_ATTRIBUTES, Location, PayloadError, Pointer, Retrieval, StoreError,
 };

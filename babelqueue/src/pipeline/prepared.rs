@@ -1,7 +1,6 @@
 //! A record after the first look: routed, and ready for its handler or for its end. A driver that
 //! handles several messages together looks first and acts later.
 
-use super::failure::{Panicked, fenced};
 use super::intake::{Opened, Reading, open};
 use super::layers::Place;
 use super::process::Pipeline;
@@ -9,6 +8,7 @@ use super::processed::Processed;
 use super::record::Record;
 use crate::context::{Context, Delivery};
 use crate::handler::BatchRule;
+use crate::panics::{Panicked, fenced};
 use crate::policy::ReportKind;
 
 /// A record, and what it turned out to be.

@@ -10,9 +10,7 @@ use std::time::Duration;
 use tracing::Instrument as _;
 
 use super::clock::Clock;
-use super::failure::{
-    OutcomeError, Panicked, UnknownUrnError, VersionGateError, fenced_async, short_type_name,
-};
+use super::failure::{OutcomeError, UnknownUrnError, VersionGateError, short_type_name};
 use super::foreign::Decode;
 use super::handling::Handling;
 use super::intake::Opened;
@@ -26,6 +24,7 @@ use crate::context::{Context, Delivery};
 use crate::envelope::Envelope;
 use crate::fields;
 use crate::handler::{ErrorKind, HandlerError, HandlerResult, Withheld};
+use crate::panics::{Panicked, fenced_async};
 use crate::policy::{Backoff, Event, HookResult, ReportKind, Rules, WireDelay};
 use crate::telemetry::{Failure, Observer, Processing};
 

@@ -6,10 +6,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::counters::Counters;
-use super::failure::fenced;
 use crate::envelope::Envelope;
 use crate::error_text::{Redact, error_text, redacted};
 use crate::fields;
+use crate::panics::fenced;
 use crate::policy::ReportKind;
 
 /// One reported error, as the `on_error` hook gets it. Displayed, it is one line with the error

@@ -1,7 +1,6 @@
 //! What the queue says of itself, read once at the start, and what is wrong with it (SPEC §2.12,
 //! §2.16).
 
-use crate::fields;
 use std::collections::HashMap;
 use std::str::FromStr;
 use std::time::Duration;
@@ -15,7 +14,8 @@ use serde::Deserialize;
 use super::config::Config;
 use super::error::RunError;
 use crate::BoxError;
-use crate::pipeline::fenced_async;
+use crate::fields;
+use crate::panics::fenced_async;
 
 /// The queue's own attributes, as far as they matter here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -307,9 +307,7 @@ async fn drive(publisher: &SqsPublisher, slots: Vec<Slot>, rules: Rules) -> Vec<
     while outbox.len() > 0 {
         let now = Instant::now();
         let mut ended = outbox.expire(now);
-        while let Some(messages) = outbox.take(now) {
-            let deadlines = messages.iter().map(|message| outbox.deadline(message));
-            let deadline = deadlines.min().unwrap_or(now);
+        while let Some((messages, deadline)) = outbox.next_call(now) {
             calls.push(publisher.clone().call(messages, deadline));
         }
         if ended.is_empty() {

@@ -17,15 +17,13 @@ use tokio::time::Instant;
 
 use super::flights::Key;
 use crate::aws::calls::bury;
-use crate::pipeline::{DeadLetterMessage, Record, fenced_async};
+use crate::panics::fenced_async;
+use crate::pipeline::{DeadLetterMessage, Record};
 use crate::sqs::consumer::error::{RunError, SettleError};
 use crate::sqs::consumer::facts::QueueFacts;
 use crate::sqs::consumer::shared::Shared;
 use crate::sqs::convert::{record, sort_answer, without_handle};
 use crate::{BoxError, BoxFuture};
-
-/// Most entries of a batch call.
-pub(super) const BATCH: usize = 10;
 
 /// What an entry of a batch came to.
 pub(super) type EntryResult = Result<(), SettleError>;
@@ -177,25 +175,20 @@ pub(super) fn delete(shared: Arc<Shared>, entries: Vec<(Key, String)>) -> BoxFut
             let entry = DeleteMessageBatchRequestEntry::builder().id(position.to_string());
             entry.receipt_handle(handle).build()
         };
-        let entries = handles
-            .into_iter()
-            .enumerate()
-            .map(entry)
-            .collect::<Result<Vec<_>, _>>();
+        let entries: Result<Vec<_>, _> = handles.into_iter().enumerate().map(entry).collect();
         let results = match entries {
-            Err(error) => all_failed(OPERATION, keys.len(), error),
+            Err(error) => all_failed(OPERATION, keys.len(), error.into()),
             Ok(entries) => {
                 let call = shared.clients.settle.delete_message_batch();
                 let call = call
                     .queue_url(&shared.config.queue_url)
                     .set_entries(Some(entries));
-                match fenced_async(call.send()).await {
-                    Ok(Ok(answer)) => {
+                match answer(call.send()).await {
+                    Ok(answer) => {
                         let ids = answer.successful().iter().map(|entry| entry.id.as_str());
                         entry_results(OPERATION, keys.len(), ids, answer.failed())
                     }
-                    Ok(Err(error)) => all_failed(OPERATION, keys.len(), error),
-                    Err(panicked) => all_failed(OPERATION, keys.len(), panicked),
+                    Err(error) => all_failed(OPERATION, keys.len(), error),
                 }
             }
         };
@@ -218,20 +211,19 @@ pub(super) async fn change_visibility(
     };
     let entries: Result<Vec<_>, SdkBuildError> = changes.iter().enumerate().map(entry).collect();
     let results = match entries {
-        Err(error) => all_failed(OPERATION, changes.len(), error),
+        Err(error) => all_failed(OPERATION, changes.len(), error.into()),
         Ok(entries) => {
             shared.counters().visibility_calls.one();
             let call = shared.clients.settle.change_message_visibility_batch();
             let call = call
                 .queue_url(&shared.config.queue_url)
                 .set_entries(Some(entries));
-            match fenced_async(call.send()).await {
-                Ok(Ok(answer)) => {
+            match answer(call.send()).await {
+                Ok(answer) => {
                     let ids = answer.successful().iter().map(|entry| entry.id.as_str());
                     entry_results(OPERATION, changes.len(), ids, answer.failed())
                 }
-                Ok(Err(error)) => all_failed(OPERATION, changes.len(), error),
-                Err(panicked) => all_failed(OPERATION, changes.len(), panicked),
+                Err(error) => all_failed(OPERATION, changes.len(), error),
             }
         }
     };
@@ -242,15 +234,6 @@ pub(super) async fn change_visibility(
         .collect()
 }
 
-/// As many at a time as a call takes, in their order.
-pub(super) fn batches(changes: Vec<Change>) -> impl Iterator<Item = Vec<Change>> {
-    let mut changes = changes.into_iter();
-    std::iter::from_fn(move || {
-        let batch: Vec<_> = changes.by_ref().take(BATCH).collect();
-        (!batch.is_empty()).then_some(batch)
-    })
-}
-
 /// Sends a copy to the dead-letter queue.
 pub(super) fn send(
     shared: Arc<Shared>,
@@ -259,9 +242,21 @@ pub(super) fn send(
 ) -> BoxFuture<'static, Done> {
     Box::pin(async move {
         let url = shared.config.dead_letter_url.clone();
-        let sent = fenced_async(bury(&shared.clients.settle, url, message)).await;
-        Done::Sent(key, sent.unwrap_or_else(|panicked| Err(panicked.into())))
+        Done::Sent(
+            key,
+            answer(bury(&shared.clients.settle, url, message)).await,
+        )
     })
+}
+
+/// The answer of a call. What the user has put into the client may panic: then the call has failed.
+async fn answer<T, E: Into<BoxError>>(
+    call: impl Future<Output = Result<T, E>>,
+) -> Result<T, BoxError> {
+    match fenced_async(call).await {
+        Ok(answer) => answer.map_err(Into::into),
+        Err(panicked) => Err(panicked.into()),
+    }
 }
 
 /// What the answer of a batch call says of each entry.
@@ -286,12 +281,8 @@ fn entry_results<'a>(
     })
 }
 
-fn all_failed(
-    operation: &'static str,
-    entries: usize,
-    error: impl std::error::Error + Send + Sync + 'static,
-) -> Vec<EntryResult> {
-    let source: Arc<dyn std::error::Error + Send + Sync> = Arc::new(error);
+fn all_failed(operation: &'static str, entries: usize, error: BoxError) -> Vec<EntryResult> {
+    let source: Arc<dyn std::error::Error + Send + Sync> = error.into();
     let failed = |_| {
         Err(SettleError::Call {
             operation,

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use super::Driver;
 use super::flights::{Key, Stage};
-use crate::pipeline::DeliveryNumber;
 #[cfg(feature = "idempotency")]
-use crate::pipeline::fenced_async;
+use crate::panics::fenced_async;
+use crate::pipeline::DeliveryNumber;
 use crate::sqs::consumer::shared::Shared;
 
 /// How long a store may take to give claims back, before the messages are released all the same.

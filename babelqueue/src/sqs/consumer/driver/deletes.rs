@@ -7,10 +7,11 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::Driver;
-use super::calls::{self, BATCH, Call, EntryResult};
+use super::calls::{self, Call, EntryResult};
 use super::flights::Key;
 use crate::policy::ReportKind;
 use crate::sqs::consumer::error::SettleError;
+use crate::sqs::convert::BATCH;
 
 /// How long a delete waits for others.
 const LINGER: Duration = Duration::from_millis(100);

@@ -8,13 +8,14 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::Driver;
-use super::calls::{Beaten, Call, Change, Done, batches, change_visibility};
+use super::calls::{Beaten, Call, Change, Done, change_visibility};
 use super::flights::{Flight, Flights, Key, Stage};
 use crate::fields;
 use crate::policy::{MAX_VISIBILITY_SECONDS, ReportKind};
 use crate::sqs::consumer::config::Config;
 use crate::sqs::consumer::error::SettleError;
 use crate::sqs::consumer::facts::QueueFacts;
+use crate::sqs::convert::batches;
 
 #[derive(Debug)]
 pub(super) struct Heartbeat {

@@ -64,7 +64,7 @@ pub(super) struct Driver {
     permits: Permits,
     /// The running handlers.
     tasks: Tasks,
-    /// The open long polls, apart from the other calls because a stop drops them.
+    /// The open long polls, apart from the other calls because a stop cancels them.
     receives: FuturesUnordered<Call<Received>>,
     calls: FuturesUnordered<Call<Done>>,
     /// Objects being deleted, of messages that are gone.

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::Driver;
-use super::calls::{Call, Change, Done, EntryResult, batches, change_visibility};
+use super::calls::{Call, Change, Done, EntryResult, change_visibility};
 use super::flights::{Key, Stage};
 use crate::fields;
 use crate::policy::{ReportKind, WireDelay};
+use crate::sqs::convert::batches;
 
 /// A failed message on its way back.
 #[derive(Debug)]

@@ -9,7 +9,8 @@ use tokio::task::AbortHandle;
 
 use super::flights::Key;
 use crate::BoxFuture;
-use crate::pipeline::{Panicked, Processed, fenced_async};
+use crate::panics::{Panicked, fenced_async};
+use crate::pipeline::Processed;
 
 /// The messages of a task.
 #[derive(Debug)]

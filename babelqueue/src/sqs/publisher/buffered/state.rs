@@ -170,9 +170,7 @@ impl State {
         }
         let late = self.outbox.expire(now);
         self.note(late, news);
-        while let Some(messages) = self.outbox.take(now) {
-            let deadlines = messages.iter().map(|message| self.outbox.deadline(message));
-            let deadline = deadlines.min().unwrap_or(now);
+        while let Some((messages, deadline)) = self.outbox.next_call(now) {
             self.calls.retain(|call| !call.is_finished());
             self.calls.extend(shared.spawn(messages, deadline));
         }

@@ -179,8 +179,15 @@ impl<R> Outbox<R> {
         }
     }
 
-    /// The messages of the next request, when there is one to be made now.
-    pub(super) fn take(&mut self, now: Instant) -> Option<Vec<Pending<R>>> {
+    /// The next call, when there is one to be made now: its messages, and when its time is over.
+    pub(super) fn next_call(&mut self, now: Instant) -> Option<(Vec<Pending<R>>, Instant)> {
+        let messages = self.take(now)?;
+        let deadlines = messages.iter().map(|message| self.deadline(message));
+        let deadline = deadlines.min().unwrap_or(now);
+        Some((messages, deadline))
+    }
+
+    fn take(&mut self, now: Instant) -> Option<Vec<Pending<R>>> {
         let closed = self.closed_until.is_some_and(|until| now < until);
         if closed || self.calls >= self.rules.max_calls {
             return None;
